@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import ellzero as ez
+from ellzero.problem.losses import Loss
 
 __all__ = ["as_bytes", "digest", "parts", "text_of"]
 
@@ -148,6 +149,8 @@ def parts(place: str, value: Any) -> Iterator[Part]:
         yield from certificate_parts(place, value)
     elif isinstance(value, BaseEstimator):
         yield from attributes(place, value, tuple(name for name in FITTED if hasattr(value, name)))
+    elif type(value).__module__ == "ellzero.problem.losses":
+        yield place, value.name
     elif type(value) in PUBLIC:
         yield from attributes(place, value, PUBLIC[type(value)])
         yield from more_parts(place, value)
@@ -172,6 +175,8 @@ def scalar(value: Any) -> bool | int | float | str | None:
     """A value as Python's own type."""
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return None
+    if isinstance(value, Loss):
+        return value.name
     for ours, theirs in ((bool, np.bool_), (int, np.integer), (float, np.floating), (str, np.str_)):
         if isinstance(value, (ours, theirs)):
             return ours(value)

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "register.hpp"
@@ -47,21 +48,20 @@ void BoundProblem::set_design(nb::object object) {
     design = std::move(object);
 }
 
-void BoundProblem::set_groups(nb::object object) {
-    groups_ = object.is_none() ? nullptr : &nb::cast<const Groups&>(object);
-    groups = std::move(object);
-}
-
 Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
-    if (!core_ || !y || !w || !square) throw std::invalid_argument("a problem needs design, y, w and square");
+    if (!core_ || !y || !w || !square || !lower || !upper || !prices)
+        throw std::invalid_argument("a problem needs design, y, w, square, lower, upper and prices");
     return {*core_, data(mean), data(scale), square->data(), team, monitor};
 }
 
 Penalty BoundProblem::penalty() const {
-    const double* each = data(prices);
-    const size_t count = prices ? prices->size() : 0;
-    const bool unequal = std::any_of(each, each + count, [](double c) { return c != 0.0 && c != 1.0; });
-    return {lambda_1, lambda_2, data(lower), data(upper), each, unequal};
+    const auto some = [](const Numbers& of, const auto& test) {
+        return std::any_of(of->data(), of->data() + of->size(), test);
+    };
+    const auto finite = [](double bound) { return std::isfinite(bound); };
+    const bool unequal = some(prices, [](double c) { return c != 0.0 && c != 1.0; });
+    return {lambda_1, lambda_2, lower->data(), upper->data(), prices->data(), some(lower, finite) || some(upper, finite),
+            unequal};
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
@@ -69,18 +69,16 @@ Problem BoundProblem::problem(const Columns& columns) const {
             data(y),    data(w),
             penalty(),  intercept,
             tolerance,  heavy,
-            heavy_unit, groups_};
+            heavy_unit, groups};
 }
 
 Model BoundProblem::complete(Model model) const {
     const Penalty penalty = this->penalty();
-    const Groups* of = groups_;
-    std::vector<uint8_t> used(of ? core().columns() : 0, 0);  // heads of groups that have a column in
-    for (size_t k = 0; of && k < model.support.size(); ++k) used[of->head(model.support[k])] = 1;
-    const auto wanted = [&](int32_t j) { return of && used[of->head(j)]; };
-    for (int64_t c = 0; (penalty.prices || of) && c < core().columns(); ++c) {
+    std::vector<uint8_t> used(core().columns(), 0);  // heads of groups that have a column in
+    for (const int32_t j : model.support) used[groups.head(j)] = 1;
+    for (int64_t c = 0; c < core().columns(); ++c) {
         const auto j = static_cast<int32_t>(c);
-        if (penalty.counted(j) && !wanted(j)) continue;
+        if (penalty.counted(j) && !used[groups.head(j)]) continue;
         const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
         if (place != model.support.end() && *place == j) continue;
         model.beta.insert(model.beta.begin() + (place - model.support.begin()), penalty.clip(0.0, j));
@@ -89,7 +87,7 @@ Model BoundProblem::complete(Model model) const {
     model.size = 0;
     model.spent = 0.0;
     for (const int32_t j : model.support) {
-        if (of && of->head(j) != j) continue;
+        if (groups.head(j) != j) continue;
         model.size += penalty.counted(j);
         model.spent += penalty.price(j);
     }
@@ -117,11 +115,10 @@ void register_problem(nb::module_& m) {
         .def_rw("square", &BoundProblem::square, "sum_i w_i z_ij^2 of each column as the solver sees it.")
         .def_rw("mean", &BoundProblem::mean, nb::arg().none(), "Of each column; None: columns are not centred.")
         .def_rw("scale", &BoundProblem::scale, nb::arg().none(), "Factor of each column; None: columns are not scaled.")
-        .def_rw("lower", &BoundProblem::lower, nb::arg().none())
-        .def_rw("upper", &BoundProblem::upper, nb::arg().none())
-        .def_rw("prices", &BoundProblem::prices, nb::arg().none(), "A feature pays lambda_0 times its price; None: all are 1.")
-        .def_prop_rw("groups", [](const BoundProblem& self) { return self.groups; }, &BoundProblem::set_groups,
-                     nb::arg().none(), "None: every column is a group of its own.")
+        .def_rw("lower", &BoundProblem::lower, "Of the coefficient of each column.")
+        .def_rw("upper", &BoundProblem::upper)
+        .def_rw("prices", &BoundProblem::prices, "A feature pays lambda_0 times its price, and is always in if that is zero.")
+        .def_rw("groups", &BoundProblem::groups, "At first, every column is a group of its own.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
         .def_rw("delta", &BoundProblem::delta, "Huber's loss is linear beyond it, in the unit of y.")

@@ -19,29 +19,27 @@ struct BoundProblem {
     using Numbers = std::optional<Vector<double>>;
 
     nb::object design = nb::none();
-    Numbers y, w, square;
-    Numbers mean, scale, lower, upper, prices;
+    Numbers y, w, square, lower, upper, prices;
+    Numbers mean, scale;  // none: columns are not centred, not scaled
     LossKind loss = LossKind::logistic;
     double smoothing = 0.0;  // of the hinge
     double delta = 1.0;      // of Huber's loss
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
     bool intercept = true;
     double heavy = 0.0, heavy_unit = 1.0;
-    nb::object groups = nb::none();
+    Groups groups;
 
     const Design& core() const { return *core_; }
     Penalty penalty() const;
     Columns columns(Team& team, Monitor& monitor) const;
     Problem problem(const Columns& columns) const;
     void set_design(nb::object object);
-    void set_groups(nb::object object);
     // Adds what Python leaves out of a model: unpenalized features, which are always in, columns of groups whose coefficients
     // are zero, and the number and the prices of the features that pay.
     Model complete(Model model) const;
 
   private:
     const Design* core_ = nullptr;
-    const Groups* groups_ = nullptr;
 };
 
 Loss make_loss(LossKind kind, double smoothing, int64_t outputs, double delta);

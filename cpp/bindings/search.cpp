@@ -15,13 +15,9 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
         for (const int32_t j : columns) out.at(j) = 1;
         return out;
     };
-    ExactOptions out{lambda_0, k, budget, gap, null, free_bound, {}, {}};
-    out.wanted = wanted;
+    ExactOptions out = *this;
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
-    if (integral) out.integral = flags(*integral);
-    out.alike = alike;
-    out.diagonals = diagonals;
-    out.narrow = narrow;
+    if (branched_on) out.integral = flags(*branched_on);
     return out;
 }
 
@@ -80,14 +76,14 @@ void register_options(nb::module_& m) {
         .def(nb::init<>())
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
-        .def_rw("budget", &BoundSearchOptions::budget, nb::arg().none(), "Their prices sum to at most that; None: no limit.")
+        .def_rw("budget", &BoundSearchOptions::budget, "Their prices sum to at most that.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
         .def_rw("narrow", &BoundSearchOptions::narrow, "All boxes are narrowed at the root.")
         .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")
         .def_rw("free_bound", &BoundSearchOptions::free_bound, "Assumed of unpenalized features that nothing else holds.")
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")
         .def_rw("swap_size", &BoundSearchOptions::swap_size, "Features that may leave the home, and that may come.")
-        .def_rw("integral", &BoundSearchOptions::integral, nb::arg().none(), "Features that may be branched on; None: all.")
+        .def_rw("integral", &BoundSearchOptions::branched_on, nb::arg().none(), "Features that may be branched on; None: all.")
         .def_rw("diagonals", &BoundSearchOptions::diagonals, "Whether curvature of the squared error may move into the ridge.")
         .def_rw("alike", &BoundSearchOptions::alike, nb::arg().none(),
                 "Features with at least this correlation are decided together; above one: none are; None: as the core decides.")
@@ -116,6 +112,7 @@ void register_options(nb::module_& m) {
 void register_search(nb::module_& m) {
     const nb::exception<WitnessLost> registered(m, "WitnessLost", PyExc_AssertionError);
     register_options(m);
+    m.attr("budget_slack") = budget_slack;
     m.def("curvature_holds", &curvature_holds, nb::arg("problem"), nb::arg("threads"), nb::arg("report").none(),
           "Whether the curvature of the loss alone holds all coefficients.");
     m.def(
@@ -162,12 +159,12 @@ void register_search(nb::module_& m) {
         .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search.lower_bound(); })
         .def_prop_ro("models", [](const BoundSearch& self) { return self.search.models(); },
                      "How many models that are wanted are found.")
-        .def_prop_ro("nodes", [](const BoundSearch& self) { return self.search.nodes(); })
-        .def_prop_ro("open", [](const BoundSearch& self) { return self.search.open(); })
-        .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.passes(); })
+        .def_prop_ro("nodes", [](const BoundSearch& self) { return self.search.counts().nodes; })
+        .def_prop_ro("open", [](const BoundSearch& self) { return self.search.counts().open; })
+        .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.counts().passes; })
         .def_prop_ro("newton_steps", [](const BoundSearch& self) {
-        return self.search.newton_steps();
-    }).def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
+        return self.search.counts().newton_steps;
+    }).def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.counts().columns_left; });
 }
 
 }  // namespace ellzero::bindings

@@ -10,20 +10,13 @@
 namespace ellzero::bindings {
 
 // The core's options with lists of columns in place of flags.
-struct BoundSearchOptions {
+struct BoundSearchOptions : ExactOptions {
     using List = std::optional<std::vector<int32_t>>;
 
-    double lambda_0 = 0.0;
-    int64_t k = 0;
-    std::optional<double> budget;
-    double gap = 1e-4, null = 0.0;
-    Wanted wanted;
-    bool narrow = false;
-    double free_bound = Penalty::infinity;
-    List home, integral;
+    BoundSearchOptions() { free_bound = infinity; }
+
+    List home, branched_on;
     int64_t swap_size = 0;
-    std::optional<double> alike;
-    bool diagonals = true;
     int threads = 1;
 
     ExactOptions core(const Problem& problem) const;

@@ -112,7 +112,7 @@ struct Part {
         const SwapNeighbourhood& swaps = options.swaps;
         double prices = 0.0;
         for (const int32_t j : support) prices += penalty.price(j);
-        if (!swaps.limits()) return std::ssize(support) <= options.k && prices <= options.budget.value_or(Penalty::infinity);
+        if (!swaps.limits()) return std::ssize(support) <= options.k && prices <= options.budget;
         int64_t left = 0, came = 0;
         for (int32_t j = 0; j < std::ssize(swaps.home); ++j) {
             left += swaps.home[j] && !used(j);

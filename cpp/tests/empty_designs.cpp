@@ -56,7 +56,9 @@ template <class Body>
 void for_problems(const Body& body) {
     for (const int64_t count : {0, 1, 5}) {
         const Empty empty(count);
-        const std::vector<double> none(count, 0.0), ones(count, 1.0);
+        const std::vector<double> none(count, 0.0), ones(count, 1.0), lowest(count, -Penalty::infinity),
+            highest(count, Penalty::infinity);
+        const Penalty penalty{0.0, 0.01, lowest.data(), highest.data(), ones.data()};
         for (const auto& design : empty.designs)
             for (const LossKind kind : kinds)
                 for (const bool intercept : {false, true})
@@ -65,7 +67,7 @@ void for_problems(const Body& body) {
                         Monitor monitor;
                         const Columns X(*design, intercept ? none.data() : nullptr, ones.data(), none.data(), team, monitor);
                         const Loss loss{kind, kind == LossKind::hinge ? 1e-3 : 0.0};
-                        body(Problem{X, loss, y.data(), w.data(), {.lambda_2 = 0.01}, intercept, 1e-8});
+                        body(Problem{X, loss, y.data(), w.data(), penalty, intercept, 1e-8});
                     }
     }
 }

@@ -17,9 +17,11 @@ struct Case {
         }
         penalty.lambda_1 = random.coin() ? 0.0 : random.magnitude(-2.0, 0.0);
         penalty.lambda_2 = random.coin() ? 0.0 : random.magnitude(-2.0, 0.0);
-        if (random.coin(0.7)) penalty.lower = lower;
-        if (random.coin(0.7)) penalty.upper = upper;
+        if (!random.coin(0.7)) std::fill(lower, lower + 2, -Penalty::infinity);
+        if (!random.coin(0.7)) std::fill(upper, upper + 2, Penalty::infinity);
         prices[0] = random.coin() ? 1.0 : random.magnitude(-1.0, 0.0);
+        penalty.lower = lower;
+        penalty.upper = upper;
         penalty.prices = prices;
     }
 
@@ -88,7 +90,8 @@ TEST(threshold_leaves_unpenalized_features_alone) {
         CHECK(it.penalty.threshold(c, curvature, 1e9, 1) == it.penalty.proximal(c, curvature, 1));
         CHECK(it.penalty.threshold(c, curvature, 1e9, 0) == 0.0);
     }
-    Penalty plain;
+    const double low = -Penalty::infinity, high = Penalty::infinity, price = 1.0;
+    const Penalty plain{0.0, 0.0, &low, &high, &price};
     CHECK(plain.counted(0));
     CHECK(plain.threshold(2.0, 1.0, 1.9, 0) == 2.0);
     CHECK(plain.threshold(2.0, 1.0, 2.1, 0) == 0.0);

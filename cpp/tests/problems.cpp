@@ -27,16 +27,15 @@ Instance::Instance(Random& random, const Shape& shape)
         lower_.push_back(-random.uniform(0.0, 1.0));
         upper_.push_back(random.uniform(0.0, 2.0));
         prices_.push_back(shape.unpenalized && j == shape.columns - 1 ? 0.0 : shape.priced ? random.uniform(0.1, 1.0) : 1.0);
+        if (shape.bounded) continue;
+        lower_.back() = -Penalty::infinity;
+        upper_.back() = Penalty::infinity;
     }
     design_ = make_dense<double>(x_.data(), rows_, shape.columns, rows_);
     columns_ = std::make_unique<Columns>(*design_, shape.standardised ? mean_.data() : nullptr,
                                          shape.standardised ? scale_.data() : nullptr, square_.data(), team_, monitor_);
-    const Penalty penalty{shape.lambda_1,
-                          shape.lambda_2,
-                          shape.bounded ? lower_.data() : nullptr,
-                          shape.bounded ? upper_.data() : nullptr,
-                          shape.unpenalized || shape.priced ? prices_.data() : nullptr,
-                          shape.priced};
+    const Penalty penalty{shape.lambda_1, shape.lambda_2, lower_.data(), upper_.data(),
+                          prices_.data(), shape.bounded,  shape.priced};
     // Huber's loss is bent at some residuals: those of the signal are about 1.5.
     const Loss loss = Loss{shape.loss, 0.0, 1, 0.8 * shape.y_size}.smoothed(1e-3);
     problem_ = std::make_unique<Problem>(Problem{*columns_, loss, y_.data(), w_.data(), penalty, shape.intercept, 1e-10});

@@ -18,7 +18,7 @@ import numpy as np
 
 import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64, Point
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.claims import check_arrays, hold, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.exact_arithmetic import Exact
@@ -41,11 +41,11 @@ NO_LIMIT = 1e300
 
 
 @dataclass(frozen=True)
-class Measured(Problem):
+class Measured(Stated):
     """A problem in float64 that compares every bound with its own without margins, and with exact arithmetic."""
 
-    bare: Problem = field(kw_only=True)
-    exact: Problem = field(kw_only=True)
+    bare: Stated = field(kw_only=True)
+    exact: Stated = field(kw_only=True)
     twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
@@ -122,7 +122,7 @@ def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
         model = read_solution(header, arrays, marked)
         found, truth = marked.evaluate(*model), exact.evaluate(*model).value
         marked = hold(arrays, marked, found.upper)
-        parts = {each.name: getattr(marked, each.name) for each in fields(Problem)}
+        parts = {each.name: getattr(marked, each.name) for each in fields(Stated)}
         measured = Measured(**parts, bare=bare, exact=exact)
         read_tree(arrays, measured).walk(measured, found.upper, -math.inf)
     return measured.ratios, quotient(Fraction(found.upper) - Fraction(found.value), abs(Fraction(found.value) - truth))

@@ -124,7 +124,8 @@ class Problem:
     def scale(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
 
     @property
-    def lower(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None: ...
+    def lower(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """Of the coefficient of each column."""
 
     @lower.setter
     def lower(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
@@ -137,17 +138,19 @@ class Problem:
 
     @property
     def prices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
-        """A feature pays lambda_0 times its price; None: all are 1."""
+        """
+        A feature pays lambda_0 times its price, and is always in if that is zero.
+        """
 
     @prices.setter
     def prices(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
 
     @property
-    def groups(self) -> object:
-        """None: every column is a group of its own."""
+    def groups(self) -> Groups:
+        """At first, every column is a group of its own."""
 
     @groups.setter
-    def groups(self, arg: object | None, /) -> None: ...
+    def groups(self, arg: Groups, /) -> None: ...
 
     @property
     def loss(self) -> LossKind: ...
@@ -779,11 +782,11 @@ class SearchOptions:
     def k(self, arg: int, /) -> None: ...
 
     @property
-    def budget(self) -> float | None:
-        """Their prices sum to at most that; None: no limit."""
+    def budget(self) -> float:
+        """Their prices sum to at most that."""
 
     @budget.setter
-    def budget(self, arg: float | None, /) -> None: ...
+    def budget(self, arg: float, /) -> None: ...
 
     @property
     def gap(self) -> float:
@@ -924,6 +927,8 @@ class SearchStatus(enum.Enum):
 
     too_many = 5
     """There are more models than may be listed."""
+
+budget_slack: float = 1e-12
 
 def curvature_holds(problem: object, threads: int, report: object | None) -> bool:
     """Whether the curvature of the loss alone holds all coefficients."""

@@ -62,8 +62,8 @@ def test_the_estimator_is_the_mean_of_its_models(kind):
 def test_a_feature_whose_coefficients_cancel_is_not_used():
     problem = make_problem(X, np.where(LABELS == "yes", 1.0, -1.0), loss="logistic", lambda_2=0.1)
     places = [np.array(support, dtype=np.int32) for support in ([0, 2], [2, 5])]
-    first = evaluate(problem, Coefficients(places[0], np.array([0.5, 0.25]), 1.0))
-    second = evaluate(problem, Coefficients(places[1], np.array([-0.25, 1.0]), 0.0))
+    first = evaluate(problem, Coefficients(places[0], np.array([[0.5], [0.25]]), np.ones(1)))
+    second = evaluate(problem, Coefficients(places[1], np.array([[-0.25], [1.0]]), np.zeros(1)))
     both = mean_model(problem, [first, second])
     assert (both.support.tolist(), both.values.tolist(), both.intercept) == ([0, 5], [0.25, 0.5], 0.5)
     assert both.objective == pytest.approx(ez.objective(X, LABELS, both.coef, 0.5, loss="logistic", lambda_2=0.1))

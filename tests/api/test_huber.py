@@ -8,7 +8,7 @@ from support.certificates import check
 
 import ellzero as ez
 from ellzero.cli import main
-from ellzero.exact.verifier.losses import Huber as Verified
+from ellzero.exact.verifier.losses import HuberTerms as Verified
 from ellzero.problem.losses import Huber
 
 DELTA = 1.35

@@ -27,7 +27,7 @@ def expected(name):
 def small(name, entries):
     """Return the description of a small set of that layout; the digest of a sparse set is taken of sparse matrices."""
     arrays = {key: sparse.csr_matrix(a) if entries != "values" and key[0] == "X" else a for key, a in expected(name).items()}
-    return uci.Source(name, entries, 3, (3, 2), (1, 1), uci.digest(arrays))
+    return uci.Source(name, entries, 3, (3, 2), (1, 1), uci.digest_of_set(arrays))
 
 
 # Every kind of file; the entries of a binary set are ones.
@@ -257,20 +257,20 @@ def test_default_folder(monkeypatch, tmp_path):
 
 def test_digest_is_of_the_numbers():
     """The digest does not depend on types and formats, and no other numbers have it."""
-    found = uci.digest(expected("arcene"))
+    found = uci.digest_of_set(expected("arcene"))
     wide = {key: np.asfortranarray(array.astype(np.int64)) for key, array in DENSE.items()}
-    assert uci.digest(wide) == found
+    assert uci.digest_of_set(wide) == found
     by_rows = {key: sparse.csr_matrix(a) if key[0] == "X" else a for key, a in DENSE.items()}
     by_columns = {key: sparse.csc_matrix(a) if key[0] == "X" else a for key, a in DENSE.items()}
-    assert uci.digest(by_rows) == uci.digest(by_columns) == SMALL["dexter"].digest
+    assert uci.digest_of_set(by_rows) == uci.digest(by_columns) == SMALL["dexter"].digest
     others = [found, SMALL["dexter"].digest]
     for key, array in DENSE.items():
         for place in np.ndindex(array.shape):
             changed = array.copy()
             changed[place] += 1
-            others.append(uci.digest({**DENSE, key: changed}))
-    others.append(uci.digest({**DENSE, "X_train": DENSE["X_train"][::-1]}))
-    others.append(uci.digest({**DENSE, "X_train": DENSE["X_valid"], "X_valid": DENSE["X_train"]}))
+            others.append(uci.digest_of_set({**DENSE, key: changed}))
+    others.append(uci.digest_of_set({**DENSE, "X_train": DENSE["X_train"][::-1]}))
+    others.append(uci.digest_of_set({**DENSE, "X_train": DENSE["X_valid"], "X_valid": DENSE["X_train"]}))
     assert len(set(others)) == len(others)
 
 

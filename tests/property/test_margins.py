@@ -9,9 +9,9 @@ from support.problems import LOSSES
 from support.regions import Region
 
 from ellzero.exact.verifier.arithmetic import Float64, Point
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
-from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
+from ellzero.exact.verifier.diagonals import SLACK, Diagonals, PointModel
 from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, rational, rational_gram, root
 from ellzero.exact.verifier.losses import KNOWN
 from fuzz.margins.comparing import CERTIFICATES, run
@@ -46,7 +46,7 @@ def draw(rng, loss, extreme):
     spread = np.ones(p) if rng.random() < 0.5 else np.array([magnitude(rng, extreme) for _ in range(p)])
     largest = np.abs(X).max(axis=0)
     unit = np.where(largest > 0.0, largest, 1.0)
-    problem = Problem(
+    problem = Stated(
         loss=KNOWN[loss],
         lambda_0=magnitude(rng, extreme) * (rng.random() < 0.7),
         lambda_1=lambda_1,
@@ -158,7 +158,7 @@ def draw_diagonals(rng, problem):
         slope = problem.y - problem.X[:, used] @ (coef / problem.spread[used])
         slope = slope - problem.w @ slope if problem.fit_intercept else slope
         alpha.append(slope * (1.0 + off * rng.standard_normal(n)))
-        models.append(Model(0, used, coef))
+        models.append(PointModel(0, used, coef))
     rough = np.clip(np.nan_to_num(alpha), -1e38, 1e38).astype(np.float32)
     rest = np.clip(np.nan_to_num(alpha - rough), -1e38, 1e38).astype(np.float32)
     return Diagonals([columns], [values], models), rough, rest

@@ -29,7 +29,7 @@ def test_sufficient_decrease(loss, penalty):
     lambda_0 = 0.005
     problem, out = run(X, target(y, loss), settings, lambda_0, 15)
     smooth = Hinge(SMOOTHING) if loss == "hinge" else get_loss(loss)
-    start = float(problem.w @ smooth.value(np.zeros(len(y)), problem.y))
+    start = float(problem.w @ smooth.value(np.zeros(len(y)), problem.y[:, 0]))
     objective = np.concatenate([[start], out.objective])
     assert len(objective) > 5
     slack = (curvature_safety - 1) * smooth.curvature_bound * problem.square[out.column] / 2 * out.change**2

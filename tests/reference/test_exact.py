@@ -87,12 +87,12 @@ def start_search(case, truth):
     def pack(coef, intercept):
         support = np.flatnonzero(coef).astype(np.int32)
         cost = case.value(coef, intercept) - lambda_0 * case.counted[support].sum()
-        at = Coefficients(support, coef[support], intercept)
+        at = Coefficients(support, coef[support, None], np.array([intercept]))
         model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=case.value(coef, intercept))
         return problem.units.core_models([model])[0]
 
     objective, _, beta, intercept = truth
-    coef = problem.penalty.clip(np.arange(len(beta)), beta / case.spread)
+    coef = problem.penalty.clip(np.arange(len(beta)), (beta / case.spread)[:, None])[:, 0]
     intercept = intercept - case.centre @ coef if case.settings["standardize"] else intercept
     search = _core.Search(
         core_problem(problem, 1e-9),

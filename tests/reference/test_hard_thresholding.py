@@ -22,7 +22,7 @@ def setup(seed, loss, storage="f64", **settings):
 def gradient(problem, model, X):
     """Of g at the model, in the centred columns that the solvers see."""
     loss = Hinge(HINGE_SMOOTHING) if problem.loss.name == "hinge" else problem.loss
-    r = problem.w * loss.gradient(X @ model.coef + model.intercept, problem.y)
+    r = problem.w * loss.gradient(X @ model.coef + model.intercept, problem.y[:, 0])
     centred = X - problem.mean
     return centred.T @ r, loss.curvature_bound * np.linalg.eigvalsh((centred.T * problem.w) @ centred)[-1]
 
@@ -83,7 +83,7 @@ def test_penalised_fixed_points_and_descent(loss):
         lambda_0 = float(path.lambda_0[len(path) // 2])
         for start in (path[0], path[-1]):
             model, step = threshold(problem, start, lambda_0=lambda_0)
-            before = problem.objective(start.support, start.values, start.intercept, lambda_0)
+            before = problem.objective(*start.coefficients, lambda_0)
             assert model.objective <= before * (1 + 1e-5)
             g, _ = gradient(problem, model, X)
             steep = step + 2 * problem.penalty.lambda_2

@@ -10,7 +10,7 @@ from support.oracle import DELTA, Model
 from support.problems import random_problem, store
 
 import ellzero as ez
-from ellzero.exact.verifier.losses import Huber as Verified
+from ellzero.exact.verifier.losses import HuberTerms as Verified
 from ellzero.problem.losses import Huber
 
 GROUPS = [0, 0, 1, 2, 2, 3, 4]

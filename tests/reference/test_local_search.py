@@ -18,7 +18,7 @@ def correlated(seed, n, p, k, loss, rho=0.9):
 
 def best_single_move(X, problem, model, lambda_0):
     """The lowest P over all removals, swaps and additions of one feature, new coordinate and intercept optimised by SciPy."""
-    loss, w, y = problem.loss, problem.w, problem.y
+    loss, w, y = problem.loss, problem.w, problem.y[:, 0]
     beta = model.coef
     inside = [int(j) for j in model.support]
     outside = [j for j in range(X.shape[1]) if j not in inside]

@@ -42,7 +42,7 @@ def draw(seed, loss, n=N, p=P, **options):
     problem = make_problem(store(X, storage), y, **known)
     known["weights"] = known.pop("sample_weight", None)
     seen = X / problem.spread if known.pop("standardize", False) else X
-    return problem, seen, problem.y, known
+    return problem, seen, problem.y[:, 0], known
 
 
 def solve(backend, problem, start=False, gap=1e-5, **options):
@@ -63,7 +63,7 @@ def objective(problem, support, beta, intercept, lambda_0):
     """The referee's value; a switch that is on pays even if its coefficient is zero."""
     coef = beta / problem.spread[support]
     idle = problem.counted(support[beta == 0.0])
-    return problem.objective(support, coef, intercept, lambda_0) + lambda_0 * idle
+    return problem.objective(support, coef[:, None], intercept, lambda_0) + lambda_0 * idle
 
 
 # Two cases with every loss and solver; in the others the solvers take turns.
@@ -135,5 +135,5 @@ def test_a_large_formulation_is_built_quickly():
     point = made.point(np.array([3], dtype=np.int32), np.array([0.5]), 0.1)
     assert made.program.violation(point) <= 1e-12
     assert made.program.value(point) == pytest.approx(
-        problem.objective(np.array([3], dtype=np.int32), 0.5 / problem.spread[[3]], 0.1, 0.1)
+        problem.objective(np.array([3], dtype=np.int32), 0.5 / problem.spread[[3], None], 0.1, 0.1)
     )

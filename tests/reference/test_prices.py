@@ -221,3 +221,15 @@ def test_other_methods_agree(loss, method, backend):
         assert other.objective == pytest.approx(best, rel=2e-4), (method, limit)
         assert other.lower_bound <= best * (1.0 + 1e-5), (method, limit)
         assert other.model.spent <= limit.get("budget", np.inf) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("budget", [5e9, 1e10, 1e20])
+@pytest.mark.parametrize("cost", [[1.0, 2.0, 3.0, 4.0, 5.0], [2.0] * 5])
+def test_a_budget_of_any_size_is_a_number(budget, cost):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 5))
+    y = X[:, 0] + rng.normal(size=20)
+    settings = {"loss": "squared_error", "feature_cost": cost, "lambda_0": 0.01, "lambda_2": 0.01}
+    plenty, free = ez.solve(X, y, budget=budget, **settings), ez.solve(X, y, **settings)
+    assert plenty.objective == pytest.approx(free.objective, rel=1e-12)
+    assert ez.verify(plenty.certificate, X, y).valid

@@ -304,13 +304,13 @@ def start_search(case, neighbours, home, size):
 
     def pack(support):
         fit = neighbours.model.fit(support)
-        coef = problem.penalty.clip(np.arange(len(fit.coef)), fit.coef / case.spread)
+        coef = problem.penalty.clip(np.arange(len(fit.coef)), (fit.coef / case.spread)[:, None])[:, 0]
         coef[~np.isin(np.arange(len(coef)), sorted(support))] = 0.0
         intercept = fit.intercept - case.centre @ coef if case.settings["standardize"] else fit.intercept
         there = np.flatnonzero(coef).astype(np.int32)
         cost = case.value(coef, intercept) - lambda_0 * len(there)
         objective = cost + lambda_0 * len(there)
-        at = Coefficients(there, coef[there], intercept)
+        at = Coefficients(there, coef[there, None], np.array([intercept]))
         model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
         return problem.units.core_models([model])[0], objective
 

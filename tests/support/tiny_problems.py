@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.losses import KNOWN
 from support.oracle import Model
 from support.problems import LOSSES
@@ -29,7 +29,7 @@ def tiny(seed, loss, swaps=False, priced=False):
     elif rng.random() < 0.5:
         low = np.zeros(p)
     counted[0] = seed % 3 != 0
-    problem = Problem(
+    problem = Stated(
         loss=KNOWN[loss],
         lambda_0=float(rng.choice([0.0, 0.02, 0.05, 0.1])),
         lambda_1=lambda_1,

@@ -10,7 +10,7 @@ from support.tiny_problems import draw_points, residual, spent, tiny
 
 from ellzero.exact.verifier.arithmetic import exact_sum
 from ellzero.exact.verifier.balancing import balance
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.losses import KNOWN
 
 
@@ -170,7 +170,7 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     x, one = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.ones(1)
     common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": np.full(4, 0.25)}
     limits = {"home": one < 0.0, "spread": one, "norm": one, "counted": one > 0.0, "low": -np.inf * one, "high": np.inf * one}
-    problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
+    problem = Stated(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper, _ = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
     for state in (Region.root(problem), Region.root(problem).decide(np.array([0]), 1)):

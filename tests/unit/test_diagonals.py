@@ -11,9 +11,9 @@ from support.regions import ANY, Region, nodes_of
 
 import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
-from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
+from ellzero.exact.verifier.diagonals import SLACK, Diagonals, PointModel
 from ellzero.exact.verifier.losses import KNOWN
 
 SEEDS = range(25)
@@ -51,7 +51,7 @@ def draw(seed):
     counted = np.ones(p, dtype=bool)
     counted[0] = seed % 3 != 0
     spread = rng.uniform(0.3, 3.0, p) if seed % 2 else np.ones(p)
-    problem = Problem(
+    problem = Stated(
         loss=KNOWN["squared_error"],
         lambda_0=float(rng.choice([0.0, 0.05])),
         lambda_1=0.0,
@@ -105,7 +105,7 @@ def draw_diagonals(rng, problem, fits):
         slope = slope + rng.choice([0.0, 0.001, 0.03, 1.0]) * rng.standard_normal(n)
         alpha.append(rng.standard_normal(n) if rng.random() < 0.1 else slope)
         used = rng.permutation(used)
-        models.append(Model(number, used, beta[used]))
+        models.append(PointModel(number, used, beta[used]))
     rough = np.array(alpha, dtype=np.float32)
     return Diagonals(columns, values, models), rough, (np.array(alpha) - rough).astype(np.float32)
 
@@ -145,7 +145,7 @@ def test_a_diagonal_is_enough_where_nothing_else_holds_a_coefficient():
         slope = problem.y - (problem.X / problem.spread) @ found.beta - found.intercept
         alpha = slope.astype(np.float32)[None], (slope - slope.astype(np.float32)).astype(np.float32)[None]
         columns = np.arange(p)
-        diagonals = Diagonals([columns], [largest(rng, problem, columns)], [Model(0, columns, found.beta)])
+        diagonals = Diagonals([columns], [largest(rng, problem, columns)], [PointModel(0, columns, found.beta)])
         with_it, without = (next(problem.points(*alpha, np.arange(1), each)) for each in (diagonals, None))
         bound = Region.root(problem).narrow(with_it, ANY)[0]
         assert found.value * (1.0 - 1e-6) <= bound <= found.value * (1.0 + 1e-12), seed
@@ -168,7 +168,7 @@ def test_models_use_only_columns_of_their_diagonal(seed):
     def bound(columns, coef):
         slope = problem.y - X[:, columns] @ np.array(coef)
         slope -= problem.w @ slope / problem.w.sum()
-        diagonals = Diagonals([np.array([0])], [diagonal], [Model(0, np.array(columns), np.array(coef))])
+        diagonals = Diagonals([np.array([0])], [diagonal], [PointModel(0, np.array(columns), np.array(coef))])
         return state.narrow(next(problem.points(slope[None], None, np.arange(1), diagonals)), ANY)[0]
 
     truth = fit(problem, [0]).value * (1.0 + 1e-12) + 1e-12

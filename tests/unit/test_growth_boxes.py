@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ellzero.exact.verifier.arithmetic import Float64
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.exact_arithmetic import Exact
-from ellzero.exact.verifier.growth import Growth
+from ellzero.exact.verifier.growth import GrowthProof
 from ellzero.exact.verifier.losses import KNOWN
 
 LOSSES = ["logistic", "hinge", "squared_hinge"]
@@ -40,7 +40,7 @@ def draw(rng):
         high[-1] = rng.uniform(0.1, 3.0) / X[:, -1].std() * spread[-1]
         low[-1] = -high[-1]
     norm = np.sqrt(w @ X**2) / spread
-    problem = Problem(
+    problem = Stated(
         loss=KNOWN[rng.choice(LOSSES)],
         lambda_0=0.0,
         lambda_1=0.0,
@@ -70,7 +70,7 @@ def largest_growth(problem, alpha, columns, upper):
     room = problem.w * np.minimum(alpha, 1.0 - alpha)
     sizes = (room**2) @ (problem.X[:, columns] / problem.spread[columns]) ** 2
     for factor in 2.0 ** np.arange(0.0, -15.0, -0.25):
-        growth = Growth(alpha, columns, factor * sizes)
+        growth = GrowthProof(alpha, columns, factor * sizes)
         try:
             return growth, growth.held(problem, upper)
         except Refused as refusal:
@@ -145,7 +145,7 @@ def level(fit_intercept=True):
     x = np.array([-1.0, 0.5, 2.0])
     X = np.repeat(np.column_stack([x, x**2]), 2, axis=0)
     w, ones = np.full(6, 1.0 / 6.0), np.ones(2)
-    problem = Problem(
+    problem = Stated(
         loss=KNOWN["logistic"],
         lambda_0=0.0,
         lambda_1=0.0,
@@ -173,7 +173,7 @@ def test_the_formula(arithmetic, fit_intercept):
     problem = replace(
         problem, low=arithmetic.numbers(problem.low), high=arithmetic.numbers(problem.high), arithmetic=arithmetic
     )
-    held = Growth(alpha, np.arange(2), values).held(problem, arithmetic.number(0.7))
+    held = GrowthProof(alpha, np.arange(2), values).held(problem, arithmetic.number(0.7))
     assert held.high.astype(float) == pytest.approx(2.0 * 0.7 / np.sqrt(values), rel=1e-9)
     assert held.low.astype(float) == pytest.approx(-2.0 * 0.7 / np.sqrt(values), rel=1e-9)
     assert (problem.high == np.inf).all()  # what was given stays as it is
@@ -184,7 +184,7 @@ def test_bounds_of_columns_that_the_growth_leaves_out_count(arithmetic):
     problem, alpha, values = level()
     low, high = np.array([-np.inf, -0.1]), np.array([np.inf, 0.3])
     problem = replace(problem, low=arithmetic.numbers(low), high=arithmetic.numbers(high), arithmetic=arithmetic)
-    held = Growth(alpha, np.arange(1), values[:1]).held(problem, arithmetic.number(0.7))
+    held = GrowthProof(alpha, np.arange(1), values[:1]).held(problem, arithmetic.number(0.7))
     reach = 2.0 * (0.7 + 0.3 * problem.norm[1]) / np.sqrt(values[0])
     assert float(held.high[0]) == pytest.approx(reach, rel=1e-5)
     assert (float(held.low[1]), float(held.high[1])) == (-0.1, 0.3)
@@ -211,13 +211,13 @@ def test_what_is_not_proved_is_refused(arithmetic, change, reason):
     )
     alpha, values = change(alpha, values)
     with pytest.raises(Refused, match=reason):
-        Growth(alpha, np.arange(2), values).held(problem, arithmetic.number(0.7))
+        GrowthProof(alpha, np.arange(2), values).held(problem, arithmetic.number(0.7))
 
 
 def test_a_column_that_nothing_holds_is_refused():
     problem, alpha, values = level()
     with pytest.raises(Refused, match="leaves out a column that nothing else holds"):
-        Growth(alpha, np.arange(1), values[:1]).held(problem, 0.7)
+        GrowthProof(alpha, np.arange(1), values[:1]).held(problem, 0.7)
 
 
 @pytest.mark.parametrize("arithmetic", [Float64(), Exact()])
@@ -229,7 +229,7 @@ def test_the_slope_may_be_half_of_the_growth_and_no_more(arithmetic):
     tilt = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     v = problem.X.T @ (problem.y * problem.w * tilt)
     for share, good in ((0.23, True), (0.25, False)):
-        growth = Growth(alpha - tilt * np.sqrt(share / (v @ (v / values))), np.arange(2), values)
+        growth = GrowthProof(alpha - tilt * np.sqrt(share / (v @ (v / values))), np.arange(2), values)
         if good:
             assert np.isfinite(growth.held(problem, arithmetic.number(0.7)).high.astype(float)).all()
         else:

@@ -37,7 +37,7 @@ def random_point(program, seed):
 def test_tangents_touch_at_their_point_and_stay_below(seed, perspective):
     program = both_terms(perspective).relaxed()
     at = program.lifted(random_point(program, seed))
-    rows, limit = program.tangents(at)
+    rows, limit = program.tangents(at, np.ones(len(program.heads()), dtype=bool))
     np.testing.assert_allclose(rows @ at, limit, atol=1e-12)
     for other in range(100, 140):
         lifted = program.lifted(random_point(program, other))
@@ -49,7 +49,7 @@ def test_tangents_touch_at_their_point_and_stay_below(seed, perspective):
 def test_tangents_of_chosen_terms():
     program = both_terms()
     point = program.lifted(random_point(program, 0))
-    every, limits = program.tangents(point)
+    every, limits = program.tangents(point, np.ones(len(program.heads()), dtype=bool))
     chosen = np.array([False, True, True, False])
     some, limit = program.tangents(point, chosen)
     assert (some != every[chosen]).nnz == 0

@@ -12,7 +12,7 @@ from support.regions import ANY, Region, nodes_of
 
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.balancing import balance, circulation, class_point
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.losses import KNOWN
 
 CLASSES = [2, 3, 4, 12]
@@ -365,7 +365,7 @@ def test_margins_against_exact_arithmetic():
         numbers |= {name: exact.numbers(getattr(problem, name)) for name in ("low", "high")}
         numbers |= {} if problem.price is None else {"price": exact.numbers(problem.price)}
         numbers |= {} if problem.budget is None else {"budget": exact.number(problem.budget)}
-        twin: Problem = replace(problem, arithmetic=exact, **numbers)
+        twin: Stated = replace(problem, arithmetic=exact, **numbers)
         alpha = [S.fits[S.best].alpha, draw_alpha(rng, (S.outputs, S.n)).ravel(), draw_alpha(rng, (S.outputs, S.n)).ravel()]
         alpha = np.clip(alpha, -1e38, 1e38).astype(np.float32)
         finite = 0

@@ -41,6 +41,6 @@ def test_threshold_is_the_closed_form_of_the_paper():
 
 
 def test_value_counts_only_penalised_features():
-    beta, lambdas = np.array([1.0, 0.0, -2.0]), {"lambda_0": 1.0, "lambda_1": 0.5, "lambda_2": 0.25}
+    beta, lambdas = np.array([[1.0], [0.0], [-2.0]]), {"lambda_0": 1.0, "lambda_1": 0.5, "lambda_2": 0.25}
     assert Penalty.of(3, **lambdas).value(np.arange(3), beta) == 2.0 + 1.5 + 1.25
     assert Penalty.of(3, **lambdas, price=np.array([0.0, 1.0, 1.0])).value(np.arange(3), beta) == 1.0 + 1.5 + 1.25

@@ -1,6 +1,7 @@
 #include "ellzero/data/design.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -78,8 +79,8 @@ class InMemory : public Design {
 template <class T>
 class Dense : public InMemory {
   public:
-    Dense(const T* values, int64_t rows, int64_t columns, int64_t stride)
-        : InMemory(rows, columns), values_(values), stride_(stride) {}
+    Dense(const T* values, int64_t rows, int64_t columns, int64_t stride, std::shared_ptr<const void> memory = {})
+        : InMemory(rows, columns), values_(values), stride_(stride), memory_(std::move(memory)) {}
 
     int64_t bytes() const override { return bytes(0) * columns(); }
     int64_t bytes(int32_t) const override { return rows() * static_cast<int64_t>(sizeof(T)); }
@@ -144,19 +145,26 @@ class Dense : public InMemory {
         }
     }
 
-    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override {
+        std::vector<T> values;
+        values.reserve(list.size() * rows());
+        for (const int32_t j : list) values.insert(values.end(), column(j), column(j) + rows());
+        return make_dense<T>(std::move(values), rows(), std::ssize(list));
+    }
 
   private:
     const T* column(int64_t j) const { return values_ + j * stride_; }
     const T* values_;
     int64_t stride_;
+    std::shared_ptr<const void> memory_;  // of the values, if they are its own
 };
 
 template <class T, class Index>
 class Csc : public InMemory {
   public:
-    Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns)
-        : InMemory(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
+    Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns,
+        std::shared_ptr<const void> memory = {})
+        : InMemory(rows, columns), values_(values), rows_of_(rows_of), starts_(starts), memory_(std::move(memory)) {}
 
     int64_t bytes() const override { return entry_bytes * static_cast<int64_t>(starts_[columns()]); }
     double entries_per_column() const override {
@@ -259,7 +267,21 @@ class Csc : public InMemory {
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
     }
 
-    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override {
+        struct Memory {
+            std::vector<T> values;
+            std::vector<Index> rows_of, starts;
+        };
+        auto memory = std::make_shared<Memory>();
+        memory->starts.push_back(0);
+        for (const int32_t j : list) {
+            memory->values.insert(memory->values.end(), values_ + starts_[j], values_ + starts_[j + 1]);
+            memory->rows_of.insert(memory->rows_of.end(), rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
+            memory->starts.push_back(static_cast<Index>(memory->values.size()));
+        }
+        return std::make_unique<Csc>(memory->values.data(), memory->rows_of.data(), memory->starts.data(), rows(),
+                                     std::ssize(list), memory);
+    }
 
   private:
     static constexpr int64_t entry_bytes = sizeof(T) + sizeof(Index);
@@ -283,54 +305,8 @@ class Csc : public InMemory {
     const T* values_;
     const Index* rows_of_;
     const Index* starts_;
+    std::shared_ptr<const void> memory_;  // of these three, if they are its own
 };
-
-// Storages that own their memory. It is the first base, so that it is there before the design that points to it, and after.
-template <class T>
-struct DenseMemory {
-    std::vector<T> values;
-};
-template <class T>
-class OwnedDense final : private DenseMemory<T>, public Dense<T> {
-  public:
-    OwnedDense(std::vector<T> values, int64_t rows, int64_t columns)
-        : DenseMemory<T>{std::move(values)}, Dense<T>(DenseMemory<T>::values.data(), rows, columns, rows) {}
-};
-
-template <class T, class Index>
-struct CscMemory {
-    std::vector<T> values;
-    std::vector<Index> rows_of, starts;
-};
-template <class T, class Index>
-class OwnedCsc final : private CscMemory<T, Index>, public Csc<T, Index> {
-    using Memory = CscMemory<T, Index>;
-
-  public:
-    OwnedCsc(Memory memory, int64_t rows, int64_t columns)
-        : Memory(std::move(memory)),
-          Csc<T, Index>(Memory::values.data(), Memory::rows_of.data(), Memory::starts.data(), rows, columns) {}
-};
-
-template <class T>
-std::unique_ptr<Design> Dense<T>::select(std::span<const int32_t> list) const {
-    std::vector<T> values;
-    values.reserve(list.size() * rows());
-    for (const int32_t j : list) values.insert(values.end(), column(j), column(j) + rows());
-    return make_dense<T>(std::move(values), rows(), std::ssize(list));
-}
-
-template <class T, class Index>
-std::unique_ptr<Design> Csc<T, Index>::select(std::span<const int32_t> list) const {
-    CscMemory<T, Index> memory;
-    memory.starts.push_back(0);
-    for (const int32_t j : list) {
-        memory.values.insert(memory.values.end(), values_ + starts_[j], values_ + starts_[j + 1]);
-        memory.rows_of.insert(memory.rows_of.end(), rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
-        memory.starts.push_back(static_cast<Index>(memory.values.size()));
-    }
-    return std::make_unique<OwnedCsc<T, Index>>(std::move(memory), rows(), std::ssize(list));
-}
 
 }  // namespace
 
@@ -344,7 +320,8 @@ template std::unique_ptr<Design> make_dense(const int8_t*, int64_t, int64_t, int
 
 template <class T>
 std::unique_ptr<Design> make_dense(std::vector<T> values, int64_t rows, int64_t columns) {
-    return std::make_unique<OwnedDense<T>>(std::move(values), rows, columns);
+    const auto memory = std::make_shared<const std::vector<T>>(std::move(values));
+    return std::make_unique<Dense<T>>(memory->data(), rows, columns, rows, memory);
 }
 template std::unique_ptr<Design> make_dense(std::vector<double>, int64_t, int64_t);
 template std::unique_ptr<Design> make_dense(std::vector<float>, int64_t, int64_t);

@@ -10,16 +10,18 @@
 namespace ellzero {
 namespace {
 
-class Stacked : public Design {
+class Stacked final : public Design {
   public:
-    Stacked(const Design& X, const double* mean, const double* scale, int64_t outputs, bool coupled)
+    Stacked(const Design& X, const double* mean, const double* scale, int64_t outputs, bool coupled,
+            std::shared_ptr<const void> memory = {})
         : Design(X.rows() * outputs, X.columns() * outputs),
           X_(X),
           mean_(mean),
           scale_(scale),
           outputs_(outputs),
           n_(X.rows()),
-          coupled_(coupled) {}
+          coupled_(coupled),
+          memory_(std::move(memory)) {}
 
     int64_t blocks() const override { return outputs_; }
     double centre(int32_t atom) const override { return mean_ ? mean_[column(atom)] * scale(column(atom)) : 0.0; }
@@ -186,7 +188,21 @@ class Stacked : public Design {
         }
     }
 
-    std::unique_ptr<Design> select(std::span<const int32_t> atoms) const override;
+    // Some columns with all their atoms, copied.
+    std::unique_ptr<Design> select(std::span<const int32_t> atoms) const override {
+        struct Memory {
+            std::unique_ptr<Design> X;
+            std::vector<double> means, scales;
+        };
+        const std::vector<int32_t> list = columns_of(atoms);
+        const auto memory = std::make_shared<Memory>(Memory{X_.select(list), {}, {}});
+        for (const int32_t j : list) {
+            if (mean_) memory->means.push_back(mean_[j]);
+            memory->scales.push_back(scale(j));
+        }
+        return std::make_unique<Stacked>(*memory->X, mean_ ? memory->means.data() : nullptr, memory->scales.data(), outputs_,
+                                         coupled_, memory);
+    }
 
   private:
     static constexpr int64_t piece = 1024;  // atoms that are handed over at a time
@@ -309,29 +325,8 @@ class Stacked : public Design {
     const double* scale_;
     int64_t outputs_, n_;
     bool coupled_;
+    std::shared_ptr<const void> memory_;  // of what it points to, if that is its own
 };
-
-// Some columns with all their atoms, copied. What is borrowed comes first, so that it is there before the design and after.
-struct StackedMemory {
-    std::unique_ptr<Design> X;
-    std::vector<double> means, scales;
-};
-class OwnedStacked final : private StackedMemory, public Stacked {
-  public:
-    OwnedStacked(StackedMemory memory, int64_t outputs, bool coupled)
-        : StackedMemory(std::move(memory)),
-          Stacked(*X, means.empty() ? nullptr : means.data(), scales.empty() ? nullptr : scales.data(), outputs, coupled) {}
-};
-
-std::unique_ptr<Design> Stacked::select(std::span<const int32_t> atoms) const {
-    const std::vector<int32_t> list = columns_of(atoms);
-    StackedMemory memory{X_.select(list), {}, {}};
-    for (const int32_t j : list) {
-        if (mean_) memory.means.push_back(mean_[j]);
-        if (scale_) memory.scales.push_back(scale_[j]);
-    }
-    return std::make_unique<OwnedStacked>(std::move(memory), outputs_, coupled_);
-}
 
 }  // namespace
 

@@ -21,30 +21,6 @@ const std::vector<float>& Correlations::between(int32_t j, const std::vector<int
     for (const int32_t i : features)
         if (known[i] < 0.0F) missing_.push_back(i);
     if (missing_.empty()) return known;
-    if (problem_.groups) {
-        between_groups(j, known);
-        return known;
-    }
-    multiply(j, missing_);
-    for (size_t c = 0; c < missing_.size(); ++c) known[missing_[c]] = static_cast<float>(scaled(products_[c], j, missing_[c]));
-    return known;
-}
-
-void Correlations::multiply(int32_t j, const std::vector<int32_t>& columns) {
-    const Columns& X = problem_.X;
-    ++passes;
-    column_.assign(X.rows(), 0.0);
-    X.axpy(j, 1.0, column_.data());
-    for (int64_t i = 0; i < X.rows(); ++i) column_[i] *= problem_.w[i];
-    X.dots(columns, column_.data(), products_);
-}
-
-double Correlations::scaled(double product, int32_t j, int32_t i) const {
-    const double size = std::sqrt(problem_.X.square(i)) * std::sqrt(problem_.X.square(j));
-    return size > 0.0 ? std::abs(product) / size : 0.0;
-}
-
-void Correlations::between_groups(int32_t j, std::vector<float>& known) {
     std::vector<int32_t> columns;
     for (const int32_t i : missing_)
         for (const int32_t column : problem_.members(i)) columns.push_back(column);
@@ -63,6 +39,21 @@ void Correlations::between_groups(int32_t j, std::vector<float>& known) {
         const double chance = static_cast<double>(many - 1) / static_cast<double>(problem_.rows());
         known[missing_[c]] = static_cast<float>(std::sqrt(std::max(squares[c] / static_cast<double>(few) - chance, 0.0)));
     }
+    return known;
+}
+
+void Correlations::multiply(int32_t j, const std::vector<int32_t>& columns) {
+    const Columns& X = problem_.X;
+    ++passes;
+    column_.assign(X.rows(), 0.0);
+    X.axpy(j, 1.0, column_.data());
+    for (int64_t i = 0; i < X.rows(); ++i) column_[i] *= problem_.w[i];
+    X.dots(columns, column_.data(), products_);
+}
+
+double Correlations::scaled(double product, int32_t j, int32_t i) const {
+    const double size = std::sqrt(problem_.X.square(i)) * std::sqrt(problem_.X.square(j));
+    return size > 0.0 ? std::abs(product) / size : 0.0;
 }
 
 }  // namespace ellzero

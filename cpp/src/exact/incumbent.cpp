@@ -9,7 +9,7 @@ namespace ellzero {
 BestModel::BestModel(const Model& model, const ExactOptions& options)
     : lambda_0_(options.lambda_0),
       k_(options.k),
-      budget_(options.budget ? *options.budget * (1.0 + rounding_of_prices) : Penalty::infinity),
+      budget_(options.budget * (1.0 + 0.5 * budget_slack)),
       null_(options.null),
       wanted_(options.wanted),
       objective_(Penalty::infinity),

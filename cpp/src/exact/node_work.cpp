@@ -62,23 +62,20 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, const std:
     working.columns = ColumnSet(setting_.problem.columns());
     const Problem& problem = setting_.problem;
     std::vector<Relaxation::Coordinate> coordinates;
-    const auto take_column = [&](int32_t j, double beta) {
-        if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
-        working.columns.insert(j);
-        coordinates.push_back({j, region.box(j), region.group(j), beta, region.moved(j)});
-    };
-    std::vector<double> at(problem.groups ? problem.columns() : 0, 0.0);
-    if (problem.groups)
-        for (const auto& c : from) at[c.column] = c.beta;
+    std::vector<double> at(problem.columns(), 0.0);
+    for (const auto& c : from) at[c.column] = c.beta;
     // All columns of a group follow each other.
-    const auto take = [&](int32_t j, double beta) {
-        if (!problem.groups) return take_column(j, beta);
-        for (const int32_t column : problem.members(problem.head(j))) take_column(column, at[column]);
+    const auto take = [&](int32_t feature) {
+        for (const int32_t j : problem.members(feature)) {
+            if (working.columns.test(j) || region.status(j) == Region::Status::out) continue;
+            working.columns.insert(j);
+            coordinates.push_back({j, region.box(j), region.group(j), at[j], region.moved(j)});
+        }
     };
     for (const auto& c : from)
-        if (c.beta != 0.0) take(c.column, c.beta);
+        if (c.beta != 0.0) take(problem.head(c.column));
     for (const auto* list : {&region.in(), &region.always(), &region.home_undecided()})
-        for (const int32_t j : *list) take(j, 0.0);
+        for (const int32_t j : *list) take(problem.head(j));
     Charges started{setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room(), region.by_price(),
                     region.cheapest()};
     ColumnLists now;

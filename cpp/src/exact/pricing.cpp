@@ -121,13 +121,13 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
 Pricing::Scaled Pricing::best_scale(const DualPoint& dual, const std::vector<int32_t>& columns, double bound) {
     double less = 0.0, best = bound;
     if (!dual.added.empty()) return {1.0, best};  // an error of theta costs a diagonal more than it gains
+    const std::vector<int32_t> in = region_.columns_of(region_.in()), undecided = region_.columns_of(columns);
     DualPoint trial;
     scaled_v_.resize(v_.size());
     const auto improves = [&](double part) {
         const double factor = 1.0 - part;
-        for (const int32_t j : region_.always()) scaled_v_[j] = factor * v_[j];
-        for (const auto* list : {&region_.in(), &columns})
-            for (const int32_t j : region_.columns_of(*list, room_)) scaled_v_[j] = factor * v_[j];
+        for (const auto* list : {&region_.always(), &in, &undecided})
+            for (const int32_t j : *list) scaled_v_[j] = factor * v_[j];
         trial.loss_part = loss_part_of_scaled(setting_.problem, dual, factor);
         trial.norm = factor * dual.norm;
         const double found = bound_.compute(trial, scaled_v_, columns);
@@ -147,7 +147,7 @@ Pricing::Scaled Pricing::best_scale(const DualPoint& dual, const std::vector<int
 }
 
 void Pricing::price(const std::vector<int32_t>& features, const DualPoint& dual) {
-    price_columns(region_.columns_of(features, room_), dual);
+    price_columns(region_.columns_of(features), dual);
 }
 
 void Pricing::price_columns(const std::vector<int32_t>& columns, const DualPoint& dual) {
@@ -230,8 +230,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, const DualPoint
     std::vector<int32_t> entering;
     entering.reserve(count);
     for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
-    std::vector<int32_t> room;
-    const std::vector<int32_t>& entering_columns = region_.columns_of(entering, room);
+    const std::vector<int32_t> entering_columns = region_.columns_of(entering);
     const auto held = problem.X.design().hold(entering_columns);
     for (const int32_t j : entering_columns) {
         working.columns.insert(j);
@@ -246,9 +245,9 @@ void Pricing::choose_near(const DualPoint& dual, const Relaxation& relaxation, W
     for (const int32_t j : region_.undecided()) {
         // A group enters where its gain is the charge. The root makes of the gain what a slope is.
         const double charge = charge_of(j, relaxation);
-        const double ratio =
-            problem.groups ? std::sqrt(gain_of_feature(j, dual.scale) / charge)
-                           : std::abs(v_[j] / dual.scale) / Envelope(region_.box(j), charge, region_.cost(j)).threshold(-v_[j]);
+        const double ratio = problem.grouped() ? std::sqrt(gain_of_feature(j, dual.scale) / charge)
+                                               : std::abs(v_[j] / dual.scale) /
+                                                     Envelope(region_.box(j), charge, region_.cost(j)).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));

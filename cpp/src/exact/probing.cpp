@@ -39,10 +39,8 @@ void Probing::look() {
 void Probing::note_boxes_around_zero() {
     features_.clear();
     const Region& region = work_.region;
-    std::vector<int32_t> in, undecided;
-    for (const auto* list :
-         {&region.columns_of(region.in(), in), &region.always(), &region.columns_of(region.undecided(), undecided)})
-        for (const int32_t j : *list)
+    for (const auto& list : {region.columns_of(region.in()), region.always(), region.columns_of(region.undecided())})
+        for (const int32_t j : list)
             if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0)
                 features_.push_back(j);
 }
@@ -134,9 +132,8 @@ bool Probing::probe_at(int32_t j, double value, double floor, bool all_columns, 
     NodeWork::Child child = decides ? work_.child({{feature}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
     std::erase_if(child.coordinates, [&](const auto& c) { return c.column == j; });
     const bool room = child.charges.room > 0.0;
-    std::vector<int32_t> columns;
     if (all_columns)
-        for (const int32_t other : region.columns_of(region.undecided(), columns))
+        for (const int32_t other : region.columns_of(region.undecided()))
             if (other != j && !work_.working.columns.test(other) && (room || region.group(other) != Charges::pool)) {
                 const int32_t group = decides && setting_.problem.head(other) == feature ? Charges::paid : region.group(other);
                 child.coordinates.push_back({other, region.box(other), group, 0.0, region.moved(other)});

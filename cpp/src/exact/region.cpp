@@ -14,9 +14,9 @@ namespace {
 constexpr double box_tolerance = 1e-9;
 // A diagonal is made anew when no more than this part of its columns is left.
 constexpr double few_enough_to_renew = 0.6;
-// Sums of prices are known up to rounding: relative to a budget, so much more is allowed for what comes in, and what two
-// features would exceed it by for certain is more than that. A verifier allows less.
-constexpr double more_room = 1e-11, certainly = 1e-9;
+// Relative to a budget, so much more is allowed for what comes in, and what two features would exceed it by for certain is more
+// than that.
+constexpr double more_room = 10.0 * budget_slack, certainly = 1e-9;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -35,8 +35,8 @@ Region::Region(const Problem& problem, const ExactOptions& options)
       lambda_0_(options.lambda_0),
       diagonals_(options.diagonals),
       most_(static_cast<double>(options.swaps.limits() ? options.swaps.size : options.k)),
-      by_price_(options.budget && !options.swaps.limits()) {
-    if (by_price_) most_ = *options.budget * (1.0 + more_room);
+      by_price_(options.has_budget() && !options.swaps.limits()) {
+    if (by_price_) most_ = options.budget * (1.0 + more_room);
     const Penalty& penalty = problem.penalty;
     const bool penalised = penalty.lambda_1 > 0.0 || penalty.lambda_2 > 0.0;
     const double most = options.free_bound;
@@ -121,14 +121,14 @@ void Region::set_diagonal(const std::shared_ptr<const Diagonal>& diagonal) {
 }
 
 std::shared_ptr<Diagonal> Region::renew_diagonal(bool root) {
-    std::vector<int32_t> alive, room;
+    std::vector<int32_t> alive;
     const auto add = [&](const std::vector<int32_t>& columns) {
         for (const int32_t j : columns)
             if (problem_.X.square(j) > 0.0) alive.push_back(j);
     };
-    add(columns_of(in_, room));
+    add(columns_of(in_));
     add(always_);
-    add(columns_of(undecided_, room));
+    add(columns_of(undecided_));
     const int64_t count = std::ssize(alive);
     if (!diagonals_ || !worth_moving_curvature(problem_, count, root)) return nullptr;
     if (tried_ > 0 && static_cast<double>(count) > few_enough_to_renew * static_cast<double>(tried_)) return nullptr;
@@ -160,10 +160,9 @@ void Region::store(State& state) const {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
             state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
-    std::vector<int32_t> room;
-    for (const int32_t j : columns_of(in_, room)) keep(j, Penalty::infinity);
+    for (const int32_t j : columns_of(in_)) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);
-    for (const int32_t j : columns_of(undecided_, room))
+    for (const int32_t j : columns_of(undecided_))
         keep(j, bends ? std::sqrt(charge(j) / problem_.penalty.lambda_2) : Penalty::infinity);
 }
 
@@ -220,12 +219,12 @@ void Region::cap(int32_t feature, double most) {
 
 void Region::cap_column(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
 
-const std::vector<int32_t>& Region::columns_of(const std::vector<int32_t>& features, std::vector<int32_t>& room) const {
-    if (!problem_.groups) return features;  // NOLINT(bugprone-return-const-ref-from-parameter): a list of the region
-    room.clear();
+std::vector<int32_t> Region::columns_of(const std::vector<int32_t>& features) const {
+    if (!problem_.grouped()) return features;
+    std::vector<int32_t> out;
     for (const int32_t feature : features)
-        for (const int32_t j : problem_.members(feature)) room.push_back(j);
-    return room;
+        for (const int32_t j : problem_.members(feature)) out.push_back(j);
+    return out;
 }
 
 bool Region::settle(double cutoff) {

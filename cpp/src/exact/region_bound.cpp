@@ -21,7 +21,7 @@ constexpr double rounding_of_choice = 1e-14;
 }  // namespace
 
 RegionBound::RegionBound(const Problem& problem, const Region& region)
-    : problem_(problem), region_(region), gains_(problem.columns()), totals_(problem.groups ? problem.columns() : 0) {
+    : problem_(problem), region_(region), gains_(problem.columns()), totals_(problem.grouped() ? problem.columns() : 0) {
     const Columns& X = problem.X;
     const double rounding = (static_cast<double>(problem.rows()) + more_terms) * rounding_of_products;
     const double underflow = (static_cast<double>(problem.rows()) + more_terms) * least;
@@ -79,7 +79,7 @@ double RegionBound::Knapsack::fall_without(const Weighed& feature) const {
 }
 
 double RegionBound::find_gain_of_feature(int32_t j, const std::vector<double>& v) {
-    if (!problem_.groups) return find_gain(j, v[j]);
+    if (!problem_.grouped()) return find_gain(j, v[j]);
     double total = 0.0, size = 0.0, terms = 0.0;
     for (const int32_t column : problem_.members(j)) {
         const double gained = find_gain(column, v[column]);
@@ -154,7 +154,9 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
         knapsack_.fill(weighed_, region_.left());
         sum.take(knapsack_.total());
     }
-    coming_ = choose(rewards_, static_cast<int64_t>(std::max(region_.left(), 0.0)));
+    // A budget, or a limit that is none, may leave room for more than can be counted.
+    const auto most = static_cast<double>(rewards_.size() + 1);
+    coming_ = choose(rewards_, static_cast<int64_t>(std::clamp(region_.left(), 0.0, most)));
     leaving_ = choose(leavers_, region_.may_leave());
     sum.take(coming_.total);
     sum.take(leaving_.total);

@@ -90,13 +90,11 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     Model model;
     model.cost = fit.value();
     model.intercept = fit.intercept();
-    ColumnSet used(setting_.problem.groups ? setting_.problem.columns() : 0);  // heads of groups that are not zero
-    if (setting_.problem.groups)
-        for (const auto& c : fit.coordinates())
-            if (c.beta != 0.0) used.insert(setting_.problem.head(c.column));
+    ColumnSet used(setting_.problem.columns());  // heads of groups that are not zero
+    for (const auto& c : fit.coordinates())
+        if (c.beta != 0.0) used.insert(setting_.problem.head(c.column));
     for (const auto& c : fit.coordinates()) {
-        const bool zero = setting_.problem.groups ? !used.test(setting_.problem.head(c.column)) : c.beta == 0.0;
-        if (zero && penalty.counted(c.column)) continue;
+        if (!used.test(setting_.problem.head(c.column)) && penalty.counted(c.column)) continue;
         model.support.push_back(c.column);
         model.beta.push_back(c.beta);
         if (!setting_.problem.is_head(c.column)) continue;

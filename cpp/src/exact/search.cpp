@@ -42,7 +42,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
     const bool exact = options.wanted.all && problem.loss.has_kink();
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
-    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
+    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.has_budget()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
 
@@ -95,7 +95,7 @@ void Search::process_root() {
     NodeSolver& solver = place.solver();
     NodeSolver::Outcome outcome = solver.run(node);
     const auto lock = workers_.lock();
-    counters_.add_work_of(solver);
+    count_work_of(solver);
     frontier_.remove_root();
     const Node last = record(node, outcome);  // in the columns of X: they are not renumbered yet
     root_ = solver.state_for_children();
@@ -119,7 +119,7 @@ void Search::work() {
         NodeSolver::Outcome outcome = place.solver().run(node);
         const auto lock = workers_.lock();
         frontier_.done(node);
-        counters_.add_work_of(place.solver());
+        count_work_of(place.solver());
         finish(node, record(node, outcome), outcome);
         workers_.tell();
     }
@@ -134,7 +134,7 @@ bool Search::pick(Node& node) {
             node = frontier_.take();
             if (node.bound >= level() - options_.gap * size_of(objective(), options_.null)) {
                 tree_.close(node.bound);
-                ++counters_.nodes;
+                ++counts_.nodes;
                 continue;
             }
             frontier_.begin(node);
@@ -149,13 +149,13 @@ bool Search::pick(Node& node) {
 }
 
 bool Search::out_of_nodes() {
-    if (counters_.nodes + frontier_.in_work() < limits_.nodes) return false;
+    if (counts_.nodes + frontier_.in_work() < limits_.nodes) return false;
     end(SearchStatus::node_limit);
     return true;
 }
 
 bool Search::found_enough() {
-    if (counters_.nodes < few_nodes || !(objective() < limits_.enough)) return false;
+    if (counts_.nodes < few_nodes || !(objective() < limits_.enough)) return false;
     end(SearchStatus::improved);
     return true;
 }
@@ -165,9 +165,9 @@ void Search::end(SearchStatus reason) {
     workers_.stop();
 }
 
-void Search::Counters::add_work_of(NodeSolver& solver) {
-    passes += solver.take_passes();
-    newton_steps += solver.take_newton_steps();
+void Search::count_work_of(NodeSolver& solver) {
+    counts_.passes += solver.take_passes();
+    counts_.newton_steps += solver.take_newton_steps();
 }
 
 // The tree.
@@ -190,7 +190,7 @@ void Search::keep(int64_t node, KeptPoint point) {
 }
 
 Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
-    ++counters_.nodes;
+    ++counts_.nodes;
     if (const auto& made = outcome.diagonal)
         made->number = tree_.add_diagonal(numbering_.columns_of_X(made->columns), made->curvatures);
     // Each further dual point of the region belongs to a node of its own, the one child of the last.
@@ -200,7 +200,7 @@ Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
         keep(last.id, std::move(outcome.proofs[k]));
     }
     for (auto& leaf : outcome.leaves) {
-        ++counters_.nodes;
+        ++counts_.nodes;
         const bool none = leaf.column < 0;
         const int64_t block = none ? -1 : add_block({leaf.column});
         const Node made = make_child(last, nullptr, leaf.bound, block, none ? Decision{} : Decision{{leaf.column}, true});
@@ -265,8 +265,7 @@ bool Search::reopen() {
     const auto above = std::partition(listed_.begin(), listed_.end(), [&](const Listed& leaf) { return wanted(leaf); });
     for (auto leaf = above; leaf != listed_.end(); ++leaf) {
         const Model model = numbering_.inside(leaf->found.model);
-        auto state =
-            std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.budget.has_value()));
+        auto state = std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.has_budget()));
         state->out = ColumnSet(numbering_.inner().columns());
         for (int32_t j = 0; j < numbering_.inner().columns(); ++j) {
             const auto& support = leaf->found.support;

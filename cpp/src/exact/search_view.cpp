@@ -26,29 +26,12 @@ int64_t Search::models() const {
     return count_models();
 }
 
-int64_t Search::nodes() const {
+Search::Counts Search::counts() const {
     const auto lock = workers_.lock();
-    return counters_.nodes;
-}
-
-int64_t Search::open() const {
-    const auto lock = workers_.lock();
-    return frontier_.size();
-}
-
-int64_t Search::passes() const {
-    const auto lock = workers_.lock();
-    return counters_.passes;
-}
-
-int64_t Search::newton_steps() const {
-    const auto lock = workers_.lock();
-    return counters_.newton_steps;
-}
-
-int64_t Search::columns_left() const {
-    const auto lock = workers_.lock();
-    return numbering_.inner().columns();
+    Counts out = counts_;
+    out.open = frontier_.size();
+    out.columns_left = numbering_.inner().columns();
+    return out;
 }
 
 std::vector<int32_t> Search::fixed_out() const {
@@ -69,7 +52,7 @@ Search::Snapshot Search::snapshot() const {
             .boxes = numbering_.boxes(),
             .open = std::move(nodes.open),
             .closed = tree_.closed_bound(),
-            .nodes_done = counters_.nodes,
+            .nodes_done = counts_.nodes,
             .picks = nodes.picks,
             .rooted = rooted_};
 }
@@ -101,7 +84,7 @@ void Search::restore(Snapshot snapshot) {
     inner_options_ = numbering_.inside(options_);
     restore_diagonals(snapshot.open);
     frontier_.restore(std::move(snapshot.open), snapshot.picks);
-    counters_.nodes = snapshot.nodes_done;
+    counts_.nodes = snapshot.nodes_done;
     rooted_ = snapshot.rooted;
 }
 

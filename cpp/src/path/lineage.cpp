@@ -16,7 +16,7 @@ constexpr double rough = 1e-4;
 // The features of an l1 fit, largest first, without those that are always in.
 std::vector<int32_t> features_of_convex_fit(const Problem& problem) {
     Problem convex = problem;
-    convex.groups = nullptr;
+    convex.groups = {};
     convex.tolerance = std::max(problem.tolerance, rough);
     Descent descent(convex);
     Iterate it(convex);

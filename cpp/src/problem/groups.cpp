@@ -34,12 +34,14 @@ double largest_eigenvalue(const std::vector<double>& gram, size_t order, size_t 
 
 }  // namespace
 
-Groups::Groups(std::vector<int32_t> heads, std::vector<double> coupling)
-    : heads_(std::move(heads)), columns_(heads_.size()), start_(heads_.size() + 1, 0), coupling_(std::move(coupling)) {
-    for (const int32_t head : heads_) ++start_[head + 1];
-    for (size_t j = 0; j < heads_.size(); ++j) start_[j + 1] += start_[j];
-    std::vector<int64_t> next(start_.begin(), start_.end() - 1);
-    for (size_t j = 0; j < heads_.size(); ++j) columns_[next[heads_[j]]++] = static_cast<int32_t>(j);
+Groups::Groups(std::vector<int32_t> heads, std::vector<double> coupling) {
+    std::vector<int32_t> columns(heads.size());
+    std::vector<int64_t> start(heads.size() + 1, 0);
+    for (const int32_t head : heads) ++start[head + 1];
+    for (size_t j = 0; j < heads.size(); ++j) start[j + 1] += start[j];
+    std::vector<int64_t> next(start.begin(), start.end() - 1);
+    for (size_t j = 0; j < heads.size(); ++j) columns[next[heads[j]]++] = static_cast<int32_t>(j);
+    table_ = std::make_shared<const Table>(Table{std::move(heads), std::move(columns), std::move(start), std::move(coupling)});
 }
 
 std::vector<double> couplings(const Columns& X, const std::vector<int32_t>& heads, const double* w) {

@@ -16,7 +16,6 @@ Iterate::Iterate(const Problem& problem)
       d(problem.rows(), 0.0),
       problem_(problem),
       inside_(problem.columns(), 0) {
-    if (!problem.penalty.prices) return;
     for (int64_t j = 0; j < problem.columns(); ++j)
         if (const auto column = static_cast<int32_t>(j); problem.is_head(column) && !problem.penalty.counted(column)) {
             add(column, 0.0);
@@ -122,12 +121,10 @@ bool Iterate::take_out(size_t position, int32_t head) {
 }
 
 void Iterate::prune() {
-    std::vector<int32_t> used;  // heads, where groups have several columns
-    if (problem_.groups) {
-        for (size_t k = 0; k < support.size(); ++k)
-            if (beta[k] != 0.0) used.push_back(problem_.head(support[k]));
-        std::sort(used.begin(), used.end());
-    }
+    std::vector<int32_t> used;  // heads
+    for (size_t k = 0; k < support.size(); ++k)
+        if (beta[k] != 0.0) used.push_back(problem_.head(support[k]));
+    std::sort(used.begin(), used.end());
     for (size_t k = support.size(); k > 0;) {
         const int32_t head = problem_.head(support[--k]);
         if (beta[k] != 0.0 || !problem_.penalty.counted(head)) continue;

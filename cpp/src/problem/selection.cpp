@@ -23,17 +23,18 @@ Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& t
     penalty.lower = take(whole.penalty.lower, columns_, lower_);
     penalty.upper = take(whole.penalty.upper, columns_, upper_);
     penalty.prices = take(whole.penalty.prices, columns_, prices_);
-    if (whole.groups) {
+    Groups groups;
+    if (whole.grouped()) {
         std::vector<int32_t> heads;
         std::vector<double> coupling;
         for (const int32_t j : columns_) {
             heads.push_back(place(whole.head(j)));
             coupling.push_back(whole.coupling(j));
         }
-        groups_ = std::make_unique<Groups>(std::move(heads), std::move(coupling));
+        groups = Groups(std::move(heads), std::move(coupling));
     }
     problem_ = std::make_unique<Problem>(Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance,
-                                                 whole.heavy, whole.heavy_unit, groups_.get()});
+                                                 whole.heavy, whole.heavy_unit, groups});
 }
 
 int32_t Selection::place(int32_t column) const {

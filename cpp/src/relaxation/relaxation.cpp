@@ -60,7 +60,7 @@ void Relaxation::set_eta() {
 void Relaxation::add(int32_t column, const Box& box, int32_t group, double moved) {
     coordinates_.push_back({column, box, group, 0.0, moved});
     envelopes_.push_back(envelope(coordinates_.back()));
-    if (problem_.groups) join(coordinates_.size() - 1);
+    join(coordinates_.size() - 1);
 }
 
 double Relaxation::charge(const Coordinate& c) const {
@@ -74,7 +74,7 @@ Envelope Relaxation::envelope(const Coordinate& c) const { return {c.box, charge
 void Relaxation::join() {
     together_.clear();
     together_of_.clear();
-    for (size_t k = 0; problem_.groups && k < coordinates_.size(); ++k) join(k);
+    for (size_t k = 0; k < coordinates_.size(); ++k) join(k);
 }
 
 void Relaxation::join(size_t k) {

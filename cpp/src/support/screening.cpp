@@ -38,7 +38,7 @@ Screening::Screening(const Problem& problem)
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
     const Penalty& penalty = problem.penalty;
-    if (!penalty.boxed() && !problem.groups)
+    if (!penalty.boxed() && !problem.grouped())
         table_ = problem.X.design().screening_table(problem.X.numbers(penalty.unequal ? penalty.prices : nullptr),
                                                     {penalty.lambda_1, steepness_, 2.0 * penalty.lambda_2}, capacity_);
     elsewhere_ = table_ != nullptr;

@@ -19,7 +19,7 @@ ScreeningTableInMemory::ScreeningTableInMemory(const Problem& problem, double st
       most_(problem.columns()),
       inside_(problem.columns(), 0) {
     if (directions > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
-    for (int32_t j = 0; problem.groups && j < problem.columns(); ++j)
+    for (int32_t j = 0; problem.grouped() && j < problem.columns(); ++j)
         coupled_.push_back(problem.X.square(j) * problem.coupling(j));
 }
 
@@ -61,7 +61,7 @@ void ScreeningTableInMemory::read(const double* r) { problem_.X.all_dots(r, cent
 
 void ScreeningTableInMemory::bound_gains(double radius, const double* prices) {
     const Penalty& penalty = problem_.penalty;
-    const double* square = problem_.groups ? coupled_.data() : problem_.X.squares();
+    const double* square = problem_.grouped() ? coupled_.data() : problem_.X.squares();
     const double* free = radius > 0.0 ? free_.data() : problem_.X.squares();
     problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
         kernels::gains(center_.data() + begin, free + begin, square + begin, radius, penalty.lambda_1, steepness_,
@@ -80,7 +80,7 @@ void ScreeningTableInMemory::bound_gains(double radius, const double* prices) {
             most_[c] /= price;
         }
     });
-    if (problem_.groups) sum_by_group();
+    if (problem_.grouped()) sum_by_group();
 }
 
 void ScreeningTableInMemory::sum_by_group() {

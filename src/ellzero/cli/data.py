@@ -200,7 +200,7 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
         raise InvalidInputError(f"--target is not for svmlight: the lines of {matrix.source} begin with their labels.")
     name = args.target or "y"
     y = row_values(matrix, name, "--target")
-    weight = None if args.weight is None else row_values(matrix, args.weight, "--weight")
+    weight = row_weight(matrix, args)
     missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
     raw = labelled_rows(matrix.X.tocsr() if sparse.issparse(matrix.X) and missing.any() else matrix.X, missing, args)
     unlabelled = len(y) - raw.shape[0]
@@ -241,9 +241,14 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
         raise InvalidInputError(f"--target: {source} {has} a .npy file.")
     beside = Matrix(source, X, arrays)
     y = row_values(beside, target, "--target")
-    weight = None if args.weight is None else row_values(beside, args.weight, "--weight")
+    weight = row_weight(beside, args)
     preparation = TablePreparation(tuple(X.names)) if X.names else MatrixPreparation(X.shape[1], 0)
     return Data(X, finite_response(y, target) if args.regression else y, weight, target, preparation)
+
+
+def row_weight(matrix: Matrix, args: argparse.Namespace) -> NDArray[Any] | None:
+    """Return the weights of the rows, if any were named."""
+    return None if args.weight is None else row_values(matrix, args.weight, "--weight")
 
 
 def row_values(matrix: Matrix, name: str, option: str) -> NDArray[Any]:

@@ -27,7 +27,16 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "Gap", "MatrixPreparation", "Preparation", "TablePreparation", "learn_medians", "learn_table", "restore"]
+__all__ = [
+    "Gap",
+    "MatrixPreparation",
+    "Preparation",
+    "TablePreparation",
+    "category_name",
+    "learn_medians",
+    "learn_table",
+    "restore",
+]
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
@@ -116,7 +125,7 @@ class TablePreparation(Preparation):
     def indicators(self, column: str) -> list[str]:
         """Return the features that a column of text becomes."""
         values = self.categories[column]
-        return [f"{column}={MISSING if value is None else value}" for value in (values[1:] if len(values) == 2 else values)]
+        return [f"{column}={category_name(value)}" for value in (values[1:] if len(values) == 2 else values)]
 
     @property
     def groups(self) -> list[str] | None:
@@ -193,7 +202,7 @@ class TablePreparation(Preparation):
     def unknown(self, column: str, values: NDArray[Any]) -> list[str]:
         """Return a note on categories that were not there when the model was fitted, if there are any."""
         known = self.categories[column]
-        new = sorted({MISSING if value is None else str(value) for value in set(values) - set(known)})
+        new = sorted({category_name(value) for value in set(values) - set(known)})
         if not new:
             return []
         shown = ", ".join(map(quoted, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
@@ -229,40 +238,39 @@ class MatrixPreparation(Preparation):
         """Replace missing numbers of a matrix by medians; refuse them if there are no medians."""
         if X.shape[1] != self.n_features:
             raise InvalidInputError(f"{source} has {X.shape[1]} features, the model was fitted on {self.n_features}.")
-        values = X.data if sparse.issparse(X) else X
-        if values.dtype.kind != "f" or np.isfinite(values).all():
+        infinite, missing = (np.flatnonzero(self.counts(X, test)) for test in (np.isinf, np.isnan))
+        if len(infinite):
+            raise InvalidInputError(f"{source} holds infinite values in {self.features[infinite[0]]}.")
+        if not len(missing):
             return X
-        if np.isinf(values).any():
-            raise InvalidInputError(f"{source} holds infinite values in {self.place(X, np.isinf)}.")
         if not self.medians:
-            what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
+            what = f"{source} has missing values (NaN), the first in {self.features[missing[0]]}"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
         return self.fill(X)
 
     def gaps(self, X: Any) -> list[Gap]:
         """Return the columns of a matrix that have missing values, how many, and what becomes of them."""
-        values = X.data if sparse.issparse(X) else X
-        if values.dtype.kind != "f" or not np.isnan(values).any():
-            return []
-        if sparse.issparse(X):
-            columns = X.tocsc()
-            owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-            rows = np.bincount(owner[np.isnan(columns.data)], minlength=columns.shape[1])
-        else:
-            rows = np.isnan(X).sum(axis=0)
+        rows = self.counts(X, np.isnan)
         return [self.gap(self.features[j], int(j), int(rows[j])) for j in np.flatnonzero(rows)]
 
-    def place(self, X: Any, test: Any) -> str:
-        """Return the name of the first feature with a value that passes the test."""
-        if sparse.issparse(X):
-            return self.features[
-                int(np.searchsorted(X.tocsc().indptr, np.flatnonzero(test(X.tocsc().data))[0], side="right")) - 1
-            ]
-        return self.features[int(np.flatnonzero(test(X).any(axis=0))[0])]
+    def counts(self, X: Any, test: Callable[[Any], Any]) -> NDArray[np.intp]:
+        """Return how many values of each feature pass the test, which no zero and no whole number does."""
+        if X.dtype.kind != "f":
+            return np.zeros(self.n_features, dtype=np.intp)
+        if not sparse.issparse(X):
+            return np.asarray(test(X).sum(axis=0))
+        columns = X.tocsc()
+        owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
+        return np.bincount(owner[test(columns.data)], minlength=columns.shape[1])
 
     def to_json(self) -> dict[str, Any]:
         """Return the preparation as plain lists and numbers, for the model file."""
         return {"kind": "matrix", "n_features": self.n_features, "first": self.first, "medians": list(self.medians)}
+
+
+def category_name(value: str | None) -> str:
+    """Return the name of a category; None is a missing value."""
+    return MISSING if value is None else value
 
 
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
@@ -325,13 +333,14 @@ def learn_medians(X: Any) -> tuple[float, ...]:
 def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
     """Return the values of a column of text in order, a missing one last; refuse a column in which nearly all values differ."""
     values = as_text(column)
-    known = sorted({value for value in values if value is not None})
+    distinct = {*values}
+    known = sorted(distinct - {None})
     if len(known) > FEW and 2 * len(known) > len(values):
         raise InvalidInputError(
             f"column {quoted(column.name)} has {len(known)} different values in {len(values)} rows "
             f"(such as {quoted(known[0])}), too many for categories; leave it out with --drop."
         )
-    return (*known, None) if any(value is None for value in values) else tuple(known)
+    return (*known, None) if None in distinct else tuple(known)
 
 
 def refuse_dates(dates: list[str]) -> None:
@@ -399,7 +408,7 @@ def restore(kept: Any) -> TablePreparation | MatrixPreparation:
             return MatrixPreparation(p, first, medians)
         categories = {entry["column"]: tuple(entry["values"]) for entry in kept["categories"]}
         numbers = tuple(kept["numbers"])
-        texts = [*numbers, *categories, *(value for values in categories.values() for value in values if value is not None)]
+        texts = [*numbers, *categories, *(category_name(value) for values in categories.values() for value in values)]
         if not all(isinstance(text, str) for text in texts) or len(medians) not in (0, len(numbers)):
             raise ValueError("names and categories must be strings, medians one for each column of numbers")
         if len({*numbers, *categories}) < len(numbers) + len(kept["categories"]) or not all(categories.values()):

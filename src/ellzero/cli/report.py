@@ -13,7 +13,7 @@ from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
-from ellzero.cli.preparation import MISSING, TablePreparation
+from ellzero.cli.preparation import TablePreparation, category_name
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
 
@@ -99,7 +99,7 @@ def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
     preparation = data.preparation
     out: dict[str, dict[str, str | None]] = {}
     for column, values in preparation.categories.items():
-        labels = [MISSING if value is None else value for value in values]
+        labels = [category_name(value) for value in values]
         indicators: list[str | None] = [*preparation.features_of(column)]
         out[column] = dict(zip(labels, [None] * (len(labels) - len(indicators)) + indicators, strict=True))
     return out

@@ -22,7 +22,7 @@ from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.tables.optional import need
 from ellzero.tables.parquet import open_parquet
-from ellzero.tables.source import Source, format_by_name
+from ellzero.tables.source import DataFile, format_by_name
 from ellzero.tables.sparse_archive import is_sparse, read_sparse
 from ellzero.tables.streams import Stream, readable, whole
 from ellzero.tables.svmlight import svmlight_batches, whole_numbers
@@ -39,7 +39,7 @@ WIDE = 2000  # columns of a table; beyond that, pandas' overhead for each column
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading(Source):
+class Reading(DataFile):
     """A file, and options for reading it."""
 
     text: frozenset[str] = frozenset()  # columns that are read as text, even if they look like numbers

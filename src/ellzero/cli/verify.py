@@ -17,7 +17,7 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.cli.solver_settings import feature_groups
 from ellzero.exact.verifier import fingerprint_vector
-from ellzero.exact.verifier.claims import load
+from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
 from ellzero.problem.losses import LOSSES
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     report = ellzero.verify(
         args.certificate,
         data.X,
-        data.y if loss is None or loss.is_classification else numbers_of(header, data.y),
+        data.y if loss is None or loss.is_classification else as_certified(header, data.y),
         arithmetic="exact" if args.exact else "float64",
         expect=expected(args, data),
         progress=not args.quiet,
@@ -90,12 +90,12 @@ def run(args: argparse.Namespace) -> int:
 def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the claims of a certificate; nothing if it cannot be read, which the verdict will say."""
     try:
-        return load(name)
+        return read_claims(name)
     except Refused:
         return {}, {}
 
 
-def numbers_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
+def as_certified(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
     """Return the target as certify saw it, with a loss of numbers: two labels are -1 and +1."""
     classes = np.unique(y)
     signs = np.where(y == classes[-1], 1.0, -1.0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice
 
-__all__ = ["SPARSE_TYPES", "Contents", "canonical", "checked_contents", "in_stored_type"]
+__all__ = ["SPARSE_TYPES", "Contents", "canonical_columns", "checked_contents", "in_stored_type"]
 
 SPARSE_TYPES = ("float64", "float32")
 
@@ -90,7 +90,7 @@ def in_stored_type(block: NDArray[Any], contents: Contents, first: int = 0, row:
     return values
 
 
-def canonical(matrix: Any, contents: Contents, first: int) -> Any:
+def canonical_columns(matrix: Any, contents: Contents, first: int) -> Any:
     """Return the matrix in the store's type, its rows sorted, with no entry twice and no zeros."""
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

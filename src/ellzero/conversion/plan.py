@@ -10,7 +10,7 @@ from typing import Any
 from ellzero.base.errors import InvalidInputError
 from ellzero.tables.columns import check_names
 from ellzero.tables.formats import FORMATS as TABLES
-from ellzero.tables.source import Source, format_by_name
+from ellzero.tables.source import DataFile, format_by_name
 
 __all__ = ["FORMATS", "IMPUTE", "Plan", "as_bytes", "format_of"]
 
@@ -20,7 +20,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Source):
+class Plan(DataFile):
     """The arguments of `convert`, checked."""
 
     target: str | None

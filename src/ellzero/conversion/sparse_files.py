@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
-from ellzero.conversion.checking import Contents, canonical
+from ellzero.conversion.checking import Contents, canonical_columns
 from ellzero.conversion.store_files import Files, synced
 from ellzero.design.store import BLOCK_BYTES
 
@@ -51,7 +51,7 @@ class SparseFiles(Files):
         if not sparse.issparse(block):
             raise InvalidInputError(f"block must be a sparse matrix, got {type(block).__name__}.")
         self.advance(block.shape)
-        matrix = canonical(sparse.csc_matrix(block), self.contents, first)
+        matrix = canonical_columns(sparse.csc_matrix(block), self.contents, first)
         self.files["data.npy"].write(np.ascontiguousarray(matrix.data).data)
         self.files["indices.npy"].write(np.ascontiguousarray(matrix.indices, dtype=self.index_dtype).data)
         self.indptr[first + 1 : self.done + 1] = self.indptr[first] + matrix.indptr[1:]

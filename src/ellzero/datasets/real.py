@@ -112,7 +112,7 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
         arrays = uci.download(source, uci.HOME)
         uci.check(source, arrays, uci.HOME)
         store(source, arrays, folder)
-    dataset = Dataset(name, *(as_numbers(arrays[f"{kind}_{part}"]) for part in PARTS for kind in "Xy"))
+    dataset = Dataset(name, *(as_wide_numbers(arrays[f"{kind}_{part}"]) for part in PARTS for kind in "Xy"))
     if split is None:
         return dataset
     if split == "all":
@@ -120,7 +120,7 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
     return getattr(dataset, f"X_{split}"), getattr(dataset, f"y_{split}")
 
 
-def as_numbers(stored: Any) -> Any:
+def as_wide_numbers(stored: Any) -> Any:
     """Return stored small integers in the types that arithmetic needs: int16 would overflow in the first product."""
     if sparse.issparse(stored):
         return stored.astype(np.float64)

@@ -109,7 +109,7 @@ def download(source: Source, home: str) -> Arrays:
                 url = f"{home}/{source.address(part, kind)}"
                 text = fetch(url, folder)
                 try:
-                    out[key] = read_labels(text) if kind == "labels" else read_entries(source, text)
+                    out[key] = parse_labels(text) if kind == "labels" else parse_matrix(source, text)
                 except ValueError as error:
                     raise DatasetError(f"{url} is not the {source.name} file that it should be ({error}).") from None
     return out
@@ -130,7 +130,7 @@ def fetch(url: str, folder: str) -> bytes:
         raise DatasetError(f"{url} could not be downloaded ({reason.removeprefix('<').removesuffix('>')}).") from error
 
 
-def read_labels(text: bytes) -> NDArray[np.int8]:
+def parse_labels(text: bytes) -> NDArray[np.int8]:
     """Parse a file with one label, -1 or +1, in each line."""
     labels = np.loadtxt(io.BytesIO(text), dtype=np.int64, ndmin=1)
     if not np.isin(labels, (-1, 1)).all():
@@ -138,14 +138,14 @@ def read_labels(text: bytes) -> NDArray[np.int8]:
     return labels.astype(np.int8)
 
 
-def read_entries(source: Source, text: bytes) -> NDArray[Any] | sparse.csr_matrix:
+def parse_matrix(source: Source, text: bytes) -> NDArray[Any] | sparse.csr_matrix:
     """Parse the matrix of a data file."""
     if source.is_sparse:
-        return read_sparse(source, text)
+        return parse_pairs(source, text)
     return np.loadtxt(io.BytesIO(text), dtype=np.int64, ndmin=2).astype(source.dtype)
 
 
-def read_sparse(source: Source, text: bytes) -> sparse.csr_matrix:
+def parse_pairs(source: Source, text: bytes) -> sparse.csr_matrix:
     """Parse a sparse matrix, one row in a line: pairs index:value, or the indices of the ones; a line may be empty."""
     lines = text.decode("ascii").splitlines()
     columns, values, starts = list[int](), list[int](), [0]
@@ -167,11 +167,11 @@ def read_sparse(source: Source, text: bytes) -> sparse.csr_matrix:
 
 def check(source: Source, arrays: Arrays, origin: object) -> None:
     """Raise an error if this is not the official set: shapes and class counts say what is wrong, the digest misses nothing."""
-    for problem in differences(source, arrays):
+    for problem in faults_of_set(source, arrays):
         raise DatasetError(f"{origin} does not hold the {source.name} data: {problem}.")
 
 
-def differences(source: Source, arrays: Arrays) -> Iterator[str]:
+def faults_of_set(source: Source, arrays: Arrays) -> Iterator[str]:
     for part, rows, positives in zip(PARTS, source.rows, source.positives, strict=True):
         X, y = arrays[f"X_{part}"], arrays[f"y_{part}"]
         if sparse.issparse(X) != source.is_sparse:
@@ -186,11 +186,11 @@ def differences(source: Source, arrays: Arrays) -> Iterator[str]:
         found = (int((y == 1).sum()), int((y == -1).sum()))
         if found != (positives, rows - positives):
             yield f"y_{part} has {found[0]} labels +1 and {found[1]} labels -1, expected {positives} and {rows - positives}"
-    if (found_digest := digest(arrays)) != source.digest:
+    if (found_digest := digest_of_set(arrays)) != source.digest:
         yield f"the SHA-256 digest of its numbers is {found_digest}, expected {source.digest}"
 
 
-def digest(arrays: Arrays) -> str:
+def digest_of_set(arrays: Arrays) -> str:
     """Return the SHA-256 of the numbers of a set, independent of integer type, order and sparse format.
 
     That of each text file would say the same, but was not known when this was written: the digests in ``SOURCES`` are of
@@ -198,14 +198,14 @@ def digest(arrays: Arrays) -> str:
     """
     out = hashlib.sha256()
     for part in PARTS:
-        for numbers in (*canonical(arrays[f"X_{part}"]), arrays[f"y_{part}"]):
+        for numbers in (*hashed_arrays(arrays[f"X_{part}"]), arrays[f"y_{part}"]):
             values = np.ascontiguousarray(numbers, dtype="<i8")
             out.update(f"{values.shape}".encode())
             out.update(values.data)
     return out.hexdigest()
 
 
-def canonical(X: Any) -> tuple[NDArray[Any], ...]:
+def hashed_arrays(X: Any) -> tuple[NDArray[Any], ...]:
     """Return the arrays to hash: a dense matrix itself; of a sparse one shape, row pointers, columns and values by rows."""
     if not sparse.issparse(X):
         return (X,)

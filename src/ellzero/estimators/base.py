@@ -133,8 +133,8 @@ class L0Estimator(BaseEstimator):
             groups=self.groups,
             n_jobs=self.n_jobs,
         )
-        if len(targets) == 1:
-            targets = [problem.y]  # as the losses see it
+        # Of one problem, the target is as the loss sees it.
+        targets = [problem.y] if len(targets) == 1 else [y[:, None] for y in targets]
         return Training(problem, targets, classes)
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
@@ -170,10 +170,7 @@ class L0Estimator(BaseEstimator):
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
         self._spread = {
-            int(j): float(spread)
-            for model in models
-            if model.spread is not None
-            for j, spread in zip(model.support, model.spread, strict=True)
+            int(j): float(spread) for model in models for j, spread in zip(model.support, model.spread, strict=True)
         }
 
     def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
@@ -201,7 +198,7 @@ class L0Estimator(BaseEstimator):
             models = [mean_model(problem, list(several)) for problem, several in pairs]
         price = best.choice.lambda_0
         models = [
-            replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
+            replace(model, objective=problem.objective(*model.coefficients, price))
             for problem, model in zip(problems, models, strict=True)
         ]
         self._set_coefficients(models)
@@ -230,7 +227,7 @@ class L0Estimator(BaseEstimator):
         columns = model.support
         columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
         precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
-        value = problem.objective(model.support, model.values, model.intercept, 0.0)
+        value = problem.objective(*model.coefficients, 0.0)
         return precise if precise.objective < value else model
 
     def _find_alternatives(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[Alternatives]:

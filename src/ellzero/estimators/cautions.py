@@ -91,7 +91,7 @@ def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDAr
         if problem.is_multinomial:
             found += cautions_on_classes(y, decision, used, classes.tolist())
             continue
-        for values, positive, pair in zip(np.atleast_2d(decision.T), np.atleast_2d(y.T) > 0.0, pairs, strict=False):
+        for values, positive, pair in zip(decision.T, y.T > 0.0, pairs, strict=False):
             found += cautions_on(positive, values, used, problem.loss.has_probabilities, pair)
     for text in found:
         warnings.warn(text, FragileModelWarning, stacklevel=stacklevel)

@@ -123,15 +123,16 @@ def choose_point(columns: Sequence[Column], rule: str, scoring: str) -> Place:
     With "one_se" that is within one standard error; with "auto" within 1 %, if the score is a loss: what a hundredth of other
     scores is worth, nobody knows.
     """
-    means, sizes = [column.mean for column in columns], [column.size for column in columns]
-    places = [(column, point) for column, mean in enumerate(means) for point in range(len(mean))]
-    best = max(places, key=lambda at: (means[at[0]][at[1]], -sizes[at[0]][at[1]]))
+    places = [(number, point) for number, column in enumerate(columns) for point in range(len(column.size))]
+    means = np.concatenate([column.mean for column in columns])
+    sizes = np.concatenate([column.size for column in columns])
+    best = int(np.lexsort((sizes, -means))[0])  # the last key counts first
     if rule == "best" or (rule == "auto" and not is_loss(scoring)):
-        return best
-    highest = means[best[0]][best[1]]
-    enough = highest - (columns[best[0]].standard_error[best[1]] if rule == "one_se" else CLOSE * abs(highest))
-    good = [at for at in places if means[at[0]][at[1]] >= enough]
-    return min(good, key=lambda at: (sizes[at[0]][at[1]], -means[at[0]][at[1]]))
+        return places[best]
+    column, point = places[best]
+    close = columns[column].standard_error[point] if rule == "one_se" else CLOSE * abs(means[best])
+    good = np.flatnonzero(means >= means[best] - close)
+    return places[good[np.lexsort((-means[good], sizes[good]))[0]]]
 
 
 def choose_mean(
@@ -147,7 +148,7 @@ def choose_mean(
         trials = [rate(places, column) for column in range(len(columns))]
         for column, point in places:
             trials[column][point] = -np.inf
-        column = max(range(len(columns)), key=lambda number: float(trials[number].mean(axis=1).max()))
+        column = int(np.argmax([trial.mean(axis=1).max() for trial in trials]))
         point = int(trials[column].mean(axis=1).argmax())
         found = trials[column][point]
         if found.mean() <= scores.mean() + WORTH_AVERAGING * abs(scores.mean()):

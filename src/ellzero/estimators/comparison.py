@@ -62,12 +62,13 @@ class FittedColumn:
     decisions: list[Array]
 
 
+@dataclass
 class Steps:
     """Reports the share of tasks that are done. There may be more tasks than are expected so far."""
 
-    def __init__(self, progress: Callable[[float, float, int], None] | None) -> None:
-        self.progress = progress
-        self.done = self.expected = 0
+    progress: Callable[[float, float, int], None] | None
+    done: int = 0
+    expected: int = 0
 
     def __call__(self, _: int, result: object) -> None:
         """Note that one more is done."""
@@ -112,7 +113,8 @@ class Comparison:
         self.steps.expected = each * (len(first) + self.plan.climb)  # one more step than is known, so that it never ends early
         tried = dict(zip(first, self.fit(first), strict=True))
         while self.plan.climb:
-            step = next_step(list(tried), max(tried, key=lambda step: float(tried[step].column.mean.max())))
+            scores = {step: float(fitted.column.mean.max()) for step, fitted in tried.items()}
+            step = next_step(list(tried), max(scores, key=scores.__getitem__))
             if step is None:
                 break
             self.steps.expected += each

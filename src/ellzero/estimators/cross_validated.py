@@ -114,7 +114,7 @@ class CrossValidatedFit(L0Estimator):
             shrinkage=shrinkage,
             lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
-            limit=training.problem.countable() if self.max_support is None else self.max_support,
+            limit=largest if "max_support" in self._given() else training.problem.countable(),
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),

@@ -64,10 +64,10 @@ def mean_model(problem: Problem, models: list[Model]) -> Model:
     if len(models) == 1:
         return models[0]
     support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
-    values = np.mean([model.coef[..., support].T for model in models], axis=0)
-    intercept = np.mean([model.intercept for model in models], axis=0)
-    kept = values != 0.0 if values.ndim == 1 else values.any(axis=1)
-    return evaluate(problem, Coefficients(support[kept], values[kept], intercept if problem.outputs > 1 else float(intercept)))
+    values = np.mean([np.atleast_2d(model.coef)[:, support].T for model in models], axis=0)
+    intercept = np.mean([model.coefficients.intercept for model in models], axis=0)
+    kept = values.any(axis=1)
+    return evaluate(problem, Coefficients(support[kept], values[kept], intercept))
 
 
 def fit_chosen_models(
@@ -160,5 +160,5 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
 def deviance_of_numbers(problem: Problem, model: Model) -> float:
     """Return the sum over targets of the logarithm of twice the mean loss: the residual variance, for the squared error."""
     residual = 2.0 * problem.w @ problem.loss.value(*problem.fitted(*model.coefficients))
-    variance = [2.0 * problem.loss.null_value(each, problem.w, fit_intercept=True) for each in np.atleast_2d(problem.y.T)]
+    variance = [2.0 * problem.loss.null_value(each, problem.w, fit_intercept=True) for each in problem.y.T]
     return float(np.log(np.maximum(residual, np.maximum(SMALLEST_SHARE * np.array(variance), np.finfo(float).tiny))).sum())

@@ -109,7 +109,7 @@ def run_tasks(
     workers that they wait for.
     """
     crew = Crew()
-    calls = [delayed(run_with)(crew, function, with_crew(task, crew)) for task in tasks]
+    calls = [delayed(run_with)(crew, function, task) for task in tasks]
     stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
     on_dask = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend"
     here = any(isinstance(item.problem.design.stored(), DaskStore) for item in stored)
@@ -143,25 +143,17 @@ def fits_at_once(training: Training) -> int:
 
 def fold_trainings(training: Training, splits: list[Split]) -> list[Training]:
     """Return the training set of each split; an X that is not in memory is read for several of them at a time."""
-
-    def part(number: int) -> Training:
-        return training.on_rows(splits[number][0], f"fold {number + 1} of cv")
-
+    parts = [(train, f"fold {number + 1} of cv") for number, (train, _) in enumerate(splits)]
     if not is_stored(training.problem.design):
-        return [part(number) for number in range(len(splits))]
+        return [training.on_rows(*part) for part in parts]
     with ThreadPoolExecutor(min(fits_at_once(training), len(splits))) as pool:
-        return list(pool.map(part, range(len(splits))))
+        return list(pool.map(training.on_rows, *zip(*parts, strict=True)))
 
 
-def run_with(crew: Crew, function: Callable[..., Result], task: tuple[Any, ...]) -> Result:
-    """Run a task in a thread of the crew."""
+def run_with(crew: Crew, function: Callable[..., Result], task: Iterable[Any]) -> Result:
+    """Run a task in a thread of the crew; its searches report to the crew, and so end when it is dismissed."""
     with crew:
-        return function(*task)
-
-
-def with_crew(task: Iterable[Any], crew: Crew) -> tuple[Any, ...]:
-    """Return the task's arguments, with searches that report to the crew and so end when it is dismissed."""
-    return tuple(replace(item, progress=crew) if isinstance(item, PathOptions) else item for item in task)
+        return function(*(replace(item, progress=crew) if isinstance(item, PathOptions) else item for item in task))
 
 
 class Dismissed(Exception):

@@ -98,7 +98,7 @@ class HeldOutScore:
     """A score of decision values on the test rows of a split."""
 
     training: Training  # of all rows
-    scorer: Scorer | None
+    scorer: Any  # None for the held-out loss
     y: NDArray[Any]  # as the user gave it
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
     name: str  # of a scorer of scikit-learn; empty for a user's function
@@ -115,7 +115,7 @@ class HeldOutScore:
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
         if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
-            return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test] > 0.0)
+            return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test, 0] > 0.0)
         design, y = training.problem.design, self.y[test]
         if self.by_position:
             y = (y == self.pos_label).astype(np.int64)
@@ -131,7 +131,6 @@ class HeldOutScore:
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
-        assert self.scorer is not None
         try:
             value = self.scorer(view, X, y, **params)
         except AttributeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,9 @@ class Training:
     """
 
     problem: Problem  # the first one
-    targets: list[Array]  # y of each problem: -1 / +1, or numbers; of several outputs, a column for each
+    targets: list[Array]  # y of each problem, with a column for each of its outputs: -1 / +1, or numbers
     classes: NDArray[Any]  # the user's labels; none for numbers
-    lost: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # classes that a fold's rows lack
+    lost: tuple[int, ...] = ()  # the classes that a fold's rows lack, by their numbers
 
     @classmethod
     def of(cls, problem: Problem) -> Training:
@@ -102,9 +102,9 @@ class Training:
                 f"{name} has no training row of class {self.classes[~weighs][0]!s}: use fewer folds, or a splitter that "
                 "stratifies."
             )
-        return part.without(np.flatnonzero(~weighs))
+        return part.without(tuple(np.flatnonzero(~weighs).tolist()))
 
-    def without(self, lost: NDArray[np.intp]) -> Training:
+    def without(self, lost: tuple[int, ...]) -> Training:
         """Return the training set of the other of several classes: these have no output, and their probability is zero."""
         kept = np.delete(np.arange(len(self.classes)), lost)
         targets = [self.targets[c] for c in kept] if len(self.targets) > 1 else [np.ascontiguousarray(self.targets[0][:, kept])]
@@ -113,7 +113,7 @@ class Training:
     def decision(self, models: list[Model], rows: NDArray[np.int64]) -> Array:
         """Return the decision values of some rows, of shape (rows, outputs); minus infinity for lost classes."""
         eta = np.column_stack([self.problem.eta(*model.coefficients)[rows] for model in models])
-        if not len(self.lost):
+        if not self.lost:
             return eta
         out = np.full((len(rows), self.outputs), -np.inf)
         out[:, np.delete(np.arange(self.outputs), self.lost)] = eta

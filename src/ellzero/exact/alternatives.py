@@ -18,14 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.quoting import quoted
+from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.exact.assumed_bounds import highest_level
 from ellzero.exact.certificate import listed_models, tree_arrays
-from ellzero.exact.incumbent import as_start, find_incumbent
+from ellzero.exact.incumbent import find_incumbent
 from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, affordable, search_options
-from ellzero.exact.search import Search
+from ellzero.exact.search import Search, asked_for
 from ellzero.exact.solution import size_of
 from ellzero.exact.status import Status
 from ellzero.problem.making import make_problem
@@ -102,21 +103,16 @@ def alternatives(
     True
 
     """
-    if lambda_0 is None and k is None and budget is None:
-        raise InvalidInputError("lambda_0, k or budget must be given.")
     if within is not None and n_best is not None:
         raise InvalidInputError("within and n_best cannot both be given.")
-    options = search_options(
-        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
-    )
-    if options.method != "bnb":
-        raise InvalidInputError(f"method must be 'bnb' for alternatives, got {options.method!r}.")
+    if settings.get("method", "bnb") != "bnb":
+        raise InvalidInputError(f"method must be 'bnb' for alternatives, got {quoted(settings['method'])}.")
     if settings.get("gap") is not None:
         raise InvalidInputError("gap belongs to solve: alternatives finds all models up to its threshold.")
     most = as_count("max_models", max_models, 1)
-    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    asked = {"lambda_0": lambda_0, "k": k, "budget": budget, "checkpoint": checkpoint, **settings}
+    problem, options, starts = asked_for(X, y, warm_start, asked)
     options = replace(affordable(problem, options), gap=0.0)
-    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
     if n_best is None:
         share = 0.01 if within is None else as_nonnegative("within", within)
         return collect(problem, replace(options, wanted=Wanted(within=share, most=most)), starts)
@@ -136,12 +132,11 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
         raise InvalidInputError(f"n_best must be at most max_models, got {count} and {most}.")
     begin = time.monotonic()
     found = find_incumbent(problem, options, starts, "local_search", begin)
-    highest = highest_level(problem, replace(options, wanted=Wanted(count=count)))
-    assert highest is not None
+    highest = highest_level(problem, options, Wanted(count=count))
     factor = 1
     while True:
         # The level of the last of some supports that are at hand; a few of them may turn out to gain nothing.
-        level = min(level_of(problem, options, found.model, factor * count), highest)
+        level = min(reachable_level(problem, options, found.model, factor * count), highest)
         left = max(options.time_limit - (time.monotonic() - begin), 0.0)
         wanted = Wanted(count=count, level=level, most=most)
         out = collect(problem, replace(options, wanted=wanted, time_limit=left), [found.model])
@@ -150,7 +145,7 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
         factor *= MORE_SEEDS
 
 
-def level_of(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
+def reachable_level(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
     """Return an objective that so many supports reach, infinite if they are not found among the neighbours of a model.
 
     Neighbours are the supports with a feature less, and those with another in its place: that with the steepest slope first.
@@ -173,7 +168,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     steepest = []
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
-        slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
+        slopes = np.sqrt(np.square(slopes).sum(axis=1))
         if problem.grouped:  # only the heads of groups stand for features
             heads = problem.penalty.heads == np.arange(len(slopes))
             slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)

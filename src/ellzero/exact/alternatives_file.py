@@ -14,7 +14,7 @@ from ellzero.base.validation import as_count
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.model import Model
-from ellzero.problem.model_file import labels_of, labels_to_json, loss_of
+from ellzero.problem.model_file import labels_of, labels_to_json, loss_named
 
 if TYPE_CHECKING:
     from ellzero.exact.alternative_models import Alternatives
@@ -89,7 +89,7 @@ def grouping_of(entries: Entries, p: int) -> Grouping:
 
 def models_of(models: list[Entries], entries: Entries, about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
-    loss = loss_of(entries)
+    loss = loss_named(entries)
     if entries.has("classes") != loss.is_classification:
         raise Malformed("loss does not fit to classes")
     labels = labels_of(entries.part("classes")) if loss.is_classification else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
-from ellzero.problem.model import Model, as_intercept, evaluate, parts_of
+from ellzero.problem.model import Model, as_intercept, evaluate, fitted_parts
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -75,10 +75,10 @@ def find_incumbent(
 def null_model(problem: Problem, lambda_0: float) -> Model:
     """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.penalty.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
-    support = np.flatnonzero(values if values.ndim == 1 else values.any(axis=1)).astype(np.int32)
-    intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.y.shape[1:])
-    return evaluate(problem, Coefficients(support, values[support], as_intercept(problem, intercept)), lambda_0)
+    values = problem.penalty.clip(every, np.zeros((len(every), problem.outputs)))
+    support = np.flatnonzero(values.any(axis=1)).astype(np.int32)
+    intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.outputs)
+    return evaluate(problem, Coefficients(support, values[support], intercept), lambda_0)
 
 
 def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, name: str = "warm_start") -> Model:
@@ -91,7 +91,7 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
             raise InvalidInputError(f"{name} must have {problem.outputs} outputs, got {start.outputs}.")
         support, values, intercept = start.coefficients
     else:
-        coef, intercept, _ = parts_of(start)
+        coef, intercept, _ = fitted_parts(start)
         support, values = problem.split(coef, name)
     at = Coefficients(
         support, problem.penalty.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
@@ -104,10 +104,9 @@ def as_solution(problem: Problem, model: Model) -> _core.Model:
 
     One without features takes its place if that is better: from coefficients that nothing held, the way inside may be long.
     """
-    values = problem.penalty.clip(model.support, model.values)
-    intercept = model.intercept + problem.mean[model.support] @ (model.values - values)
-    cost = problem.objective(model.support, values, intercept, 0.0)
-    inside = replace(model, values=values, intercept=intercept, cost=cost)
-    if not np.array_equal(values, model.values):
+    support, values, intercept = model.coefficients
+    clipped = problem.penalty.clip(support, values)
+    inside = evaluate(problem, Coefficients(support, clipped, intercept + problem.mean[support] @ (values - clipped)))
+    if not np.array_equal(values, clipped):
         inside = min(inside, null_model(problem, 0.0), key=lambda each: each.cost)
     return problem.units.core_models([inside])[0]

@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads
 from ellzero.exact.search_log import SearchCallback, as_search_log
@@ -31,7 +32,7 @@ __all__ = [
 
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 NO_LIMIT = 2**62
-BUDGET_SLACK = 1e-12  # relative: costs that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
+BUDGET_SLACK = _core.budget_slack  # relative: costs that sum to a budget in decimal numbers may exceed it by rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,34 +10,36 @@ any other.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
+from ellzero.base.signatures import arguments_of
 from ellzero.exact.assumed_bounds import assumed_bounds, check_bounded, squares_are_numbers, with_bounds
 from ellzero.exact.certificate import Certificate, Claim, tree_arrays
 from ellzero.exact.growth import Growth, worth_narrowing
-from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
-from ellzero.exact.options import SearchOptions, Wanted, affordable
+from ellzero.exact.incumbent import TOLERANCE, as_solution, as_start, find_incumbent
+from ellzero.exact.options import SearchOptions, Wanted, affordable, search_options
 from ellzero.exact.resuming import checkpoint_of, resume
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import verify
 from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.problem.sizes import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["Search", "next_features", "search_for"]
+__all__ = ["Search", "asked_for", "next_features", "search_for"]
 
 SMALL = 1e-4  # an objective below this part of the null model's loss: rounding counts in gaps relative to it
 # Local search costs as much as some nodes. Searches that end before this many nodes do without it.
@@ -49,6 +51,17 @@ ENDED: dict[_core.SearchStatus, Status | None] = {
     _core.SearchStatus.improved: "improved",
     _core.SearchStatus.too_many: "too_many",
 }
+
+
+def asked_for(
+    X: object, y: ArrayLike, warm_start: Model | ArrayLike | None, asked: Mapping[str, Any]
+) -> tuple[Problem, SearchOptions, list[Model]]:
+    """Check the arguments of a public function; return its problem, its options and the models to start from."""
+    if all(asked[name] is None for name in ("lambda_0", "k", "budget")):
+        raise InvalidInputError("lambda_0, k or budget must be given.")
+    options = search_options(**arguments_of(search_options, asked))
+    problem = make_problem(X, y, **arguments_of(make_problem, asked))
+    return problem, options, [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
 
 
 def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True) -> Search:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from ellzero.base.errors import InvalidInputError
-from ellzero.base.signatures import arguments_of, passes_on
-from ellzero.exact.incumbent import as_start
+from ellzero.base.signatures import passes_on
 from ellzero.exact.options import ExactSettings, search_options
-from ellzero.exact.search import search_for
+from ellzero.exact.search import asked_for, search_for
 from ellzero.exact.solution import ExactSolution
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
@@ -105,11 +103,5 @@ def solve(
     (True, False, True)
 
     """
-    if lambda_0 is None and k is None and budget is None:
-        raise InvalidInputError("lambda_0, k or budget must be given.")
-    options = search_options(
-        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
-    )
-    problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
-    return search_for(problem, options, starts).solve()
+    asked = {"lambda_0": lambda_0, "k": k, "budget": budget, "checkpoint": checkpoint, **settings}
+    return search_for(*asked_for(X, y, warm_start, asked)).solve()

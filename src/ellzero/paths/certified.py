@@ -119,7 +119,7 @@ class CertifiedPath:
 
     def _points(self) -> list[tuple[str, ExactSolution]]:
         """Return what each point was solved for, in words, and its solution."""
-        return [(in_words(solution.certificate.claim), solution) for solution in self.solutions]
+        return [(point_in_words(solution.certificate.claim), solution) for solution in self.solutions]
 
     def _repr_html_(self) -> str:
         rows = [
@@ -219,7 +219,7 @@ def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> 
     return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]
 
 
-def in_words(claim: Claim) -> str:
+def point_in_words(claim: Claim) -> str:
     """Return what a point was solved for: a number of features, a budget, or a price."""
     if claim.k is not None:
         return f"k = {claim.k}"

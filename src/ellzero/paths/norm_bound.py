@@ -82,7 +82,7 @@ class NormBound:
             low, high = (multiplier, high) if its_multiplier > multiplier else (low, multiplier)
             if high <= low * (1.0 + CLOSE_MULTIPLIERS):
                 break
-            multiplier = its_multiplier if low < its_multiplier < high else between(max(low, 0.1 * high), high)
+            multiplier = its_multiplier if low < its_multiplier < high else geometric_mean(max(low, 0.1 * high), high)
         return best
 
     def best_at(self, multiplier: float, size: int, starts: list[Model]) -> Model:
@@ -149,8 +149,8 @@ class NormBound:
         """Return the model whose coefficients are all zero: an intercept alone."""
         alone = replace(options, sizes=(0,), max_support=0)
         empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.multiplier_unit), alone, sweep=False)
-        intercept = best_by_size(self.problem, empty.by_size)[0].intercept
-        values = np.zeros((0, *self.problem.y.shape[1:]))
+        intercept = best_by_size(self.problem, empty.by_size)[0].coefficients.intercept
+        values = np.zeros((0, self.problem.outputs))
         return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), values, intercept))
 
 
@@ -174,10 +174,10 @@ class Refits:
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
         unit = problem.units.coefficient  # a power of two: in this unit squares are numbers
-        return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
+        return out, float(np.linalg.norm(problem.penalised(out.support, out.coefficients.values) / unit)) * unit
 
 
-def between(low: float, high: float) -> float:
+def geometric_mean(low: float, high: float) -> float:
     """Return the geometric mean; without a unit, the product of two multipliers may be no number."""
     unit = unit_of(high)
     return float(np.sqrt((low / unit) * (high / unit))) * unit
@@ -186,5 +186,5 @@ def between(low: float, high: float) -> float:
 def halfway(low: float, high: float) -> float:
     """Return a point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
     if low > 0.1 * high:
-        return between(low, high)
+        return geometric_mean(low, high)
     return 0.1 * high if low == 0.0 else 0.5 * (low + high)

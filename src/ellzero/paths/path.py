@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.paths.fitted_models import intercept_columns
 from ellzero.plots import plot_path
-from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.coefficients import Coefficients, coefficient_rows, squeezed
 from ellzero.problem.model import Model, make_model
 from ellzero.problem.problem import Problem
 from ellzero.problem.stationarity import SMALL
@@ -74,7 +75,7 @@ class Path:
         """The objective P of each model, at its lambda_0."""
         return self.cost + self.lambda_0 * self.spent
 
-    @property
+    @cached_property
     def spent(self) -> Array:
         """The sum of the costs of each model's features: their number, without `feature_cost`."""
         starts = self.coef.indptr[:: self.problem.outputs].tolist()
@@ -118,12 +119,11 @@ class Path:
     def _coefficients(self, index: int) -> Coefficients:
         """Return the solution at one point, whose rows of `coef` follow each other."""
         outputs = self.problem.outputs
-        start, stop = self.coef.indptr[index * outputs], self.coef.indptr[(index + 1) * outputs]
-        if outputs == 1:
-            return Coefficients(self.coef.indices[start:stop], self.coef.data[start:stop], float(self.intercept[index]))
-        support = np.unique(self.coef.indices[start:stop])
-        values = self.coef[index * outputs : (index + 1) * outputs][:, support].toarray().T
-        return Coefficients(support, np.ascontiguousarray(values), self.intercept[index])
+        starts = self.coef.indptr[index * outputs : (index + 1) * outputs + 1]
+        support, places = np.unique(self.coef.indices[starts[0] : starts[-1]], return_inverse=True)
+        values = np.zeros((len(support), outputs))
+        values[places, np.repeat(np.arange(outputs), np.diff(starts))] = self.coef.data[starts[0] : starts[-1]]
+        return Coefficients(support, values, np.atleast_1d(self.intercept[index]))
 
     def __iter__(self) -> Iterator[Model]:
         return (self[index] for index in range(len(self)))
@@ -215,7 +215,7 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
     known: dict[bytes, float] = {}
     cost = np.empty(len(rows))
     for k, at in enumerate(rows):
-        key = at.support.tobytes() + at.values.tobytes() + np.float64(at.intercept).tobytes()
+        key = at.support.tobytes() + at.values.tobytes() + at.intercept.tobytes()
         if key not in known:
             known[key] = problem.objective(*at, 0.0)
         cost[k] = known[key]
@@ -227,7 +227,7 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
     return Path(
         lambda_0=found.lambda_0,
         coef=coefficient_rows(rows, problem.design.shape[1]),
-        intercept=np.array([at.intercept for at in rows]),
+        intercept=squeezed(np.array([at.intercept for at in rows]).reshape(len(rows), problem.outputs)),
         cost=cost,
         support_size=np.array([problem.counted(at.support) for at in rows], dtype=np.int64),
         converged=np.array([model.converged for model in models], dtype=bool) & kept,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Coefficients", "coefficient_rows"]
+__all__ = ["Coefficients", "coefficient_rows", "squeezed"]
 
 Array = NDArray[np.float64]
 
@@ -17,22 +17,23 @@ Array = NDArray[np.float64]
 class Coefficients(NamedTuple):
     """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept.
 
-    Of several outputs, `values` has a column for each, and `intercept` is an array.
+    `values` has a column for each output, and `intercept` a number.
     """
 
     support: NDArray[np.int32]
     values: Array
-    intercept: Any
+    intercept: Array
 
 
 def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
-    """Return a sparse matrix with the coefficients of one solution in each row, over p features.
+    """Return a sparse matrix over p features with a row for each output of each solution."""
+    parts = [(at.support[column != 0.0], column[column != 0.0]) for at in rows for column in at.values.T]
+    starts = np.cumsum([0] + [len(support) for support, _ in parts])
+    columns = np.concatenate([np.zeros(0, np.int32)] + [support for support, _ in parts])
+    values = np.concatenate([np.zeros(0)] + [own for _, own in parts])
+    return sparse.csr_matrix((values, columns, starts), shape=(len(parts), p))
 
-    Of several outputs, a solution has a row for each.
-    """
-    if rows and rows[0].values.ndim == 2:
-        rows = [Coefficients(row.support[column != 0.0], column[column != 0.0], 0.0) for row in rows for column in row.values.T]
-    starts = np.cumsum([0] + [len(row.support) for row in rows])
-    columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
-    values = np.concatenate([np.zeros(0)] + [row.values for row in rows])
-    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), p))
+
+def squeezed(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers of outputs, which are the last axis, as users see them: one output has no axis."""
+    return values[..., 0] if values.shape[-1] == 1 else values

@@ -158,8 +158,8 @@ class LossOfMargins(SeparableLoss):
     at_zero: ClassVar[float] = 1.0
 
     def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
-        labels = as_labels(y, n, axes=2)
-        classes, where = classes_of(labels, w)
+        labels = label_array(y, n, axes=2)
+        classes, where = distinct_labels(labels, w)
         if len(classes) != 2:
             others = "; loss='squared_error' is for numbers, loss='multinomial' for more classes" if len(classes) > 2 else ""
             raise InvalidInputError(
@@ -407,8 +407,8 @@ class Multinomial(Loss):
         return np.where(inside, xlogy(q, np.maximum(q, 0.0)).sum(axis=-1), np.inf)
 
     def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
-        labels = as_labels(y, n, axes=1)
-        classes, where = classes_of(labels, w)
+        labels = label_array(y, n, axes=1)
+        classes, where = distinct_labels(labels, w)
         if len(classes) < 2:
             raise InvalidInputError(f"y must have at least two classes for loss='multinomial', got {len(classes)}{where}.")
         return np.asarray(labels[:, None] == classes, dtype=np.float64), classes
@@ -460,7 +460,7 @@ def weights_of_labels(y: Array, w: Array) -> tuple[float, float]:
     return float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
 
 
-def as_labels(y: ArrayLike, n: int, axes: int) -> NDArray[Any]:
+def label_array(y: ArrayLike, n: int, axes: int) -> NDArray[Any]:
     """Return a column of labels, or a column for each of several targets where there may be two axes."""
     refuse_masked("y", y)
     try:
@@ -476,7 +476,7 @@ def as_labels(y: ArrayLike, n: int, axes: int) -> NDArray[Any]:
     return labels
 
 
-def classes_of(labels: NDArray[Any], w: Array) -> tuple[NDArray[Any], str]:
+def distinct_labels(labels: NDArray[Any], w: Array) -> tuple[NDArray[Any], str]:
     """Return the labels of rows that have weight, in order, and in words which rows these are."""
     try:
         classes = np.unique(labels[w > 0.0])

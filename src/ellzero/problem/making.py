@@ -94,7 +94,7 @@ def make_problem(
         lambda_2=as_nonnegative("lambda_2", lambda_2),
         lower=as_bound("lower", lower, p, -np.inf),
         upper=as_bound("upper", upper, p, np.inf),
-        price=as_prices(unpenalized, feature_cost, p, design.names, grouping),
+        price=price_of_columns(unpenalized, feature_cost, p, design.names, grouping),
         heads=None if grouping is None else grouping.heads,
     )
     check_bounds(penalty)
@@ -103,7 +103,7 @@ def make_problem(
     )
     return Problem(
         design=design,
-        y=target,
+        y=target.reshape(n, -1),
         w=w,
         loss=the_loss,
         penalty=penalty,
@@ -115,7 +115,7 @@ def make_problem(
     )
 
 
-def as_prices(
+def price_of_columns(
     unpenalized: ArrayLike | None, costs: FeatureCost | None, p: int, names: list[str] | None, grouping: Grouping | None
 ) -> Array:
     """Return the price of each column: zero for unpenalized ones, and one for those that are not said to cost anything else."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
-from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.coefficients import Coefficients, coefficient_rows, squeezed
 from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
@@ -28,7 +27,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Model", "evaluate", "feature_name", "make_model", "parts_of"]
+__all__ = ["Model", "evaluate", "feature_name", "fitted_parts", "make_model"]
 
 Array = NDArray[np.float64]
 
@@ -66,14 +65,10 @@ class Model:
     objective: float
     loss: Loss
     classes: NDArray[Any] | None
-    names: list[str] | None = None
-    spread: Array | None = None  # standard deviations of the features, in the data of the fit
-    spent: float = math.nan  # the size, if it is not given
-    groups: tuple[str, ...] | None = None  # the name of each column's group; None without groups
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.spent):
-            object.__setattr__(self, "spent", float(self.size))
+    names: list[str] | None
+    spread: Array  # standard deviations of the features, in the data of the fit
+    spent: float
+    groups: tuple[str, ...] | None  # the name of each column's group; None without groups
 
     @property
     def outputs(self) -> int:
@@ -87,8 +82,8 @@ class Model:
 
     @property
     def coefficients(self) -> Coefficients:
-        """Support, values and intercept."""
-        return Coefficients(self.support, self.values, self.intercept)
+        """Support, values and intercept, with an axis for outputs even if there is one."""
+        return Coefficients(self.support, self.values.reshape(len(self.support), self.outputs), np.atleast_1d(self.intercept))
 
     def objective_at(self, lambda_0: float) -> float:
         """Return P = cost + `lambda_0` * spent at any `lambda_0`, up to rounding."""
@@ -111,11 +106,10 @@ class Model:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
         if self.names is not None and design.names is not None and design.names != self.names:
             raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
-        columns = np.atleast_2d(self.values.T)
-        eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in columns])
-        eta = (eta[:, 0] if self.outputs == 1 else eta) + self.intercept
+        eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in self._columns()])
+        eta = squeezed(eta) + self.intercept
         if not np.isfinite(eta).all():
-            refuse_columns(self, design)
+            refuse_infinite_columns(self, design)
         return eta
 
     def predict(self, X: object) -> NDArray[Any]:
@@ -156,12 +150,11 @@ class Model:
         if self.outputs > 1 and self.classes is not None and not loss.couples_outputs:
             raise InvalidInputError("a model of several targets with classes cannot be saved: save the estimator.")
         if loss.couples_outputs and self.outputs == 2:
-            difference = self.values[:, 1] - self.values[:, 0]
-            loss, at = Logistic(), Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
+            loss, at = Logistic(), Coefficients(self.support, np.diff(self.values), np.diff(self.intercept))
         return ModelContent(
             loss=loss,
             coef=coefficient_rows([at], self.n_features),
-            intercept=np.atleast_1d(np.asarray(at.intercept, dtype=np.float64)),
+            intercept=at.intercept,
             classes=self.classes,
             names=self.names,
             settings=settings,
@@ -214,9 +207,9 @@ class Model:
         Of several outputs, ``output`` is the class, or the number of the target, that a row belongs to.
         """
         order = self._order()
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        spread = self.spread[order]
         labels, columns = self.output_labels(), dict[str, list[Any]]()
-        for label, values, intercept in zip(labels, self._columns(), np.atleast_1d(self.intercept), strict=True):
+        for label, values, intercept in zip(labels, self._columns(), self.coefficients.intercept, strict=True):
             part: dict[str, list[Any]] = {
                 "feature": [*self.support[order].tolist(), -1],
                 "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
@@ -233,7 +226,7 @@ class Model:
 
     def _columns(self) -> Array:
         """Return the coefficients of each output, one in a row."""
-        return np.atleast_2d(self.values.T)
+        return self.coefficients.values.T
 
     def output_labels(self) -> list[Any]:
         """Return the class that each output speaks for, or the number of its target; None, if there is one and no class."""
@@ -256,7 +249,7 @@ class Model:
 
         """
         order = np.argsort(-self._sizes(), kind="stable")
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        spread = self.spread[order]
         names = [self.feature_name(int(j)) for j in self.support[order]]
         parts = [
             Effects(label, names, values[order], spread, float(intercept))
@@ -291,10 +284,9 @@ class Model:
         """Return the places of the coefficients, the largest first; those of a group stay together, in the order of columns."""
         if self.groups is None:
             return np.argsort(-self._sizes(), kind="stable")
-        spread = np.ones(len(self.values)) if self.spread is None else self.spread
         weight: dict[str, float] = {}
         own = [self.groups[j] for j in self.support]
-        for group, effect in zip(own, self._sizes() * spread, strict=True):
+        for group, effect in zip(own, self._sizes() * self.spread, strict=True):
             weight[group] = max(weight.get(group, 0.0), float(effect))
         ranked = sorted(weight, key=lambda group: -weight[group])
         place = {group: rank for rank, group in enumerate(ranked)}
@@ -315,11 +307,10 @@ class Model:
 
     def _repr_html_(self) -> str:
         order = self._order()
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread
         rows = list[list[str]]()
         for k in order:
             values = np.atleast_1d(self.values[k])
-            effects = [] if self.outputs > 1 else [figure(values[0] * spread[k])]
+            effects = [] if self.outputs > 1 else [figure(values[0] * self.spread[k])]
             rows.append([shown(self.feature_name(int(self.support[k]))), *(f"{value:.6g}" for value in values), *effects])
         heads = ["coefficient", "per standard deviation"]
         if self.outputs > 1:
@@ -327,16 +318,14 @@ class Model:
         return html_table(self._heading(), ["feature", *heads], rows)
 
 
-def as_intercept(problem: Problem, intercept: Any) -> Any:
-    """Return the intercept as a number, or one for each output, checked."""
-    if problem.outputs == 1:
-        return float(np.asarray(intercept, dtype=np.float64).reshape(()))
+def as_intercept(problem: Problem, intercept: Any) -> Array:
+    """Return the intercept of each output, checked; a single number is that of all."""
     found = np.asarray(intercept, dtype=np.float64)
-    found = np.full(problem.outputs, found) if found.ndim == 0 else found
+    found = np.full(problem.outputs, found) if found.size == 1 else found
     return as_vector("intercept", found, problem.outputs)
 
 
-def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
+def fitted_parts(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -352,7 +341,7 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     return fitted.coef_, found if len(found) > 1 else float(found[0]), getattr(fitted, "_loss", None)
 
 
-def refuse_columns(model: Model, design: Design) -> None:
+def refuse_infinite_columns(model: Model, design: Design) -> None:
     """Raise an error if a column that the model uses holds NaN or infinity; huge numbers alone may lead to these, too."""
     for j in model.support:
         if not np.isfinite(design.matvec(np.array([j], dtype=np.int32), np.ones(1))).all():
@@ -365,7 +354,22 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
     groups = None if problem.grouping is None else problem.grouping.names
-    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss, problem.classes, names, spread, spent, groups)
+    return Model(
+        at.support,
+        squeezed(at.values),
+        at.intercept if problem.outputs > 1 else float(at.intercept[0]),
+        n_features,
+        cost,
+        size,
+        lambda_0,
+        objective,
+        problem.loss,
+        problem.classes,
+        names,
+        spread,
+        spent,
+        groups,
+    )
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

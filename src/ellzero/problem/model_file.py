@@ -20,7 +20,7 @@ from ellzero.base.reading import Malformed, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
-__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "loss_of", "read_model_file", "write_model_file"]
+__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "loss_named", "read_model_file", "write_model_file"]
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
@@ -172,7 +172,7 @@ def content_of(entries: Entries) -> ModelContent:
     kind = entries.take("estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss = loss_of(entries)
+    loss = loss_named(entries)
     for_classes = any(entries.has(name, optional=True) for name in ("classes", "calibration"))
     if kind == "L0Regressor" and (loss.is_classification or for_classes):
         raise Malformed("a regression has a loss of numbers, no classes and no calibration")
@@ -204,7 +204,7 @@ def content_of(entries: Entries) -> ModelContent:
     )
 
 
-def loss_of(entries: Entries) -> Loss:
+def loss_named(entries: Entries) -> Loss:
     """Return the loss of a file, and its parameter."""
     delta = entries.number("huber_delta") if entries.has("huber_delta", optional=True) else math.nan
     loss: Loss = valid(get_loss, entries.take("loss", str), delta)

@@ -11,7 +11,7 @@ from ellzero.base.validation import as_nonnegative
 from ellzero.problem.grouping import GroupLabels
 from ellzero.problem.losses import HUBER_DELTA
 from ellzero.problem.making import FeatureCost, make_problem
-from ellzero.problem.model import Model, as_intercept, parts_of
+from ellzero.problem.model import Model, as_intercept, fitted_parts
 
 __all__ = ["objective"]
 
@@ -79,7 +79,7 @@ def objective(
     True
 
     """
-    coef, intercept, own_loss = parts_of(coef, intercept)
+    coef, intercept, own_loss = fitted_parts(coef, intercept)
     problem = make_problem(
         X,
         y,

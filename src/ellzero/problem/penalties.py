@@ -87,13 +87,13 @@ class Penalty:
 
     def clip(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """Move coefficients of some columns back inside their bounds, which rounding in a change of scale may violate."""
-        return np.clip(coef.T, self.lower[columns], self.upper[columns]).T
+        return np.clip(coef, self.lower[columns, None], self.upper[columns, None])
 
     def value(self, columns: NDArray[np.int32], beta: Array) -> float:
-        """Return the penalty of the coefficients of some columns; they may have a column for each output."""
+        """Return the penalty of the coefficients of some columns, which have one for each output."""
         unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
         ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
-        used = columns[np.atleast_2d(beta.T).any(axis=0)]
+        used = columns[beta.any(axis=1)]
         return float(self.lambda_0 * self.spent(used) + self.lambda_1 * np.abs(beta).sum() + ridge)
 
     def on(self, columns: NDArray[Any]) -> Penalty:

@@ -25,6 +25,7 @@ from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.design.faults import column_label
+from ellzero.problem.coefficients import squeezed
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
@@ -57,7 +58,7 @@ class Problem:
     """The validated data, loss and penalty (without lambda_0) of one fit."""
 
     design: Design
-    y: Array  # -1 / +1, or the response of a regression; of several outputs, a column for each, one-hot if multinomial
+    y: Array  # a column for each output: -1 / +1, or the response of a regression; one-hot if multinomial
     w: Array  # sums to one
     loss: Loss
     penalty: Penalty  # on the user's scale: bounds apply to coef
@@ -75,7 +76,7 @@ class Problem:
     @property
     def outputs(self) -> int:
         """The number of outputs that share the features: classes of the multinomial loss, or targets."""
-        return 1 if self.y.ndim == 1 else self.y.shape[1]
+        return self.y.shape[1]
 
     @property
     def grouped(self) -> bool:
@@ -101,9 +102,9 @@ class Problem:
     def labels(self) -> NDArray[Any]:
         """The target as the user gave it, up to the names of labels that have no weight."""
         if self.classes is None:
-            return self.y
+            return squeezed(self.y)
         if not self.is_multinomial:
-            return self.classes[(self.y > 0.0).astype(np.intp)]
+            return self.classes[(squeezed(self.y) > 0.0).astype(np.intp)]
         labels = self.classes[self.y.argmax(axis=1)]
         without = ~self.y.any(axis=1)  # rows of other labels, which have no weight: theirs must be none of the classes
         other = "-" * (1 + max(len(str(label)) for label in self.classes))
@@ -123,7 +124,7 @@ class Problem:
         return np.where(self.constant, 0.0, 1.0 / self.spread / self.column_unit)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
-        """Return the indices and values of the nonzero coefficients of one model."""
+        """Return the indices of the nonzero coefficients of one model, and their values with a column for each output."""
         if self.outputs > 1:
             table = np.asarray(sparse.csr_matrix(coef).toarray() if sparse.issparse(coef) else coef, dtype=np.float64)
             shape = (self.outputs, self.design.shape[1])
@@ -139,22 +140,20 @@ class Problem:
                 raise InvalidInputError(f"{name} must hold {self.design.shape[1]} coefficients, got shape {row.shape}.")
             dense_index = row.col if row.shape[0] == 1 else row.row
             order = np.argsort(dense_index)
-            return dense_index[order].astype(np.int32), np.asarray(row.data, dtype=np.float64)[order]
+            return dense_index[order].astype(np.int32), np.asarray(row.data, dtype=np.float64)[order, None]
         vector = as_vector(name, np.ravel(np.asarray(coef)), self.design.shape[1])
         support = np.flatnonzero(vector).astype(np.int32)
-        return support, vector[support]
+        return support, vector[support, None]
 
     def column_spread(self, columns: NDArray[np.int32]) -> Array:
         """Return the standard deviations of some columns (without an intercept, the roots of their mean squares)."""
         return np.sqrt(self.square[columns]) * self.column_unit * self.spread[columns]
 
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> Array:
-        """Return eta = X coef + intercept, with a column for each output if there are several."""
+        """Return eta = X coef + intercept, with a column for each output."""
         return self._products(support, coef) + intercept
 
     def _products(self, support: NDArray[np.int32], coef: Array) -> Array:
-        if coef.ndim == 1:
-            return self.design.matvec(support, coef)
         return np.column_stack([self.design.matvec(support, np.ascontiguousarray(column)) for column in coef.T])
 
     def fitted(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> tuple[Array, Array]:
@@ -164,14 +163,13 @@ class Problem:
         return self._products(support, coef), self.y - intercept
 
     def slopes(self, r: Array) -> Array:
-        """Return z_j . r for all columns z_j, centred and scaled; r has one entry for each row, or one for each output."""
-        if r.ndim == 2:
-            return np.column_stack([self.slopes(np.ascontiguousarray(column)) for column in r.T])
-        return self.as_seen(self.design.rmatvec(r), r)
+        """Return z_j . r for all columns z_j, centred and scaled, and each column of r."""
+        columns = [np.ascontiguousarray(column) for column in r.T]
+        return np.column_stack([self.as_seen(self.design.rmatvec(column), column) for column in columns])
 
     def loss_slopes(self, at: tuple[NDArray[np.int32], Array, Any]) -> Array:
         """Return the derivatives of the mean loss in the penalised coefficients of all columns, at support, coef, intercept."""
-        return self.slopes((self.w * self.loss.gradient(*self.fitted(*at)).T).T)
+        return self.slopes(self.w[:, None] * self.loss.gradient(*self.fitted(*at)))
 
     def as_seen(self, products: Array, r: Array) -> Array:
         """Return z_j . r from x_j . r: turn products with columns of X into products with centred and scaled ones."""
@@ -179,7 +177,7 @@ class Problem:
 
     def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Return the coefficients that the penalty applies to: those on the standardised scale, if there is one."""
-        return (coef.T * self.spread[support]).T
+        return coef * self.spread[support, None]
 
     def objective(self, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float) -> float:
         """Return P at the user's coefficients, from the raw data: the referee of every reported objective."""
@@ -218,7 +216,7 @@ class Problem:
         return self.penalty.paying(support)
 
 
-def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
+def refuse_unsquarable(design: Design, bad: NDArray[np.int64]) -> NoReturn:
     """Raise an error that names the columns whose squares have no finite sum."""
     gaps, huge = list[str](), list[str]()
     for j in bad[:MOST_NAMED]:
@@ -286,7 +284,7 @@ def in_parts(
             np.sqrt(own, out=size[part])
         constant[part] = (second == 0.0) & (first != 0.0) & (own == 0.0)
     if (columns := np.concatenate(unsound)).size:
-        refuse_columns(design, columns)
+        refuse_unsquarable(design, columns)
     return square, size, constant, np.concatenate(small).astype(np.int32)
 
 

@@ -15,7 +15,7 @@ from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.losses import of_rows
 from ellzero.problem.making import ProblemSettings, make_problem
-from ellzero.problem.model import Model, as_intercept, parts_of
+from ellzero.problem.model import Model, as_intercept, fitted_parts
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem
 
@@ -117,7 +117,7 @@ def check_stationarity(
 
     """
     own_price = coef.lambda_0 if isinstance(coef, Model) else None
-    coef, intercept, own_loss = parts_of(coef, intercept)
+    coef, intercept, own_loss = fitted_parts(coef, intercept)
     if own_loss is not None:
         settings = {"loss": own_loss, **settings}
     price = lambda_0 if lambda_0 is not None else own_price or 0.0
@@ -224,10 +224,10 @@ def _stationarity(
     loss, units = problem.units.loss.smoothed(), problem.units
     penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
-    beta = np.zeros((p, *coef.shape[1:]))
+    beta = np.zeros((p, outputs))
     beta[support] = problem.penalised(support, coef) / units.coefficient
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
-    r = (problem.w * loss.gradient(eta, y).T).T
+    r = problem.w[:, None] * loss.gradient(eta, y)
     curvature = curvature_safety * loss.curvature_bound * problem.square * problem.coupling
     # Of several outputs, the conditions are those of atoms, of which each column has one for each output.
     square, curvature = np.repeat(problem.square, outputs), np.repeat(curvature, outputs)

@@ -54,9 +54,9 @@ class Units:
         centre, response, heavy, dual = np.zeros(outputs), 1.0, 0.0, 1.0
         if not loss.is_classification:
             response = dual = unit_of(math.sqrt(2.0 * problem.null))
-            centre = np.atleast_1d(loss.best_constant(y, w)) if problem.fit_intercept else centre
+            centre = loss.best_constant(y, w) if problem.fit_intercept else centre
         elif problem.fit_intercept and outputs == 1:
-            heavy, dual = heavy_class(y, w)
+            heavy, dual = heavy_class(y[:, 0], w)
         return cls(
             penalty=problem.penalty,
             mean=problem.mean,
@@ -118,8 +118,8 @@ class Units:
         for support, values, intercept, cost in ((*model.coefficients, model.cost) for model in models):
             core = _core.Model()
             core.support = atoms_of(support.astype(np.int32), len(self.centre))
-            core.beta = ((values.T * self.spread[support]).T / self.coefficient).ravel()
-            core.intercept = np.atleast_1d((intercept - self.centre + self.mean[support] @ values) / self.response)
+            core.beta = (values * self.spread[support, None] / self.coefficient).ravel()
+            core.intercept = (intercept - self.centre + self.mean[support] @ values) / self.response
             core.cost = cost / self.cost
             out.append(core)
         return out
@@ -134,8 +134,6 @@ class Units:
             intercept = intercept - intercept.mean()
         intercept = intercept * self.response - self.mean[support] @ values + self.centre
         kept = values.any(axis=1)
-        if outputs == 1:
-            return Coefficients(support[kept], values[kept, 0], float(intercept[0]))
         return Coefficients(support[kept], values[kept], intercept)
 
 

@@ -20,7 +20,6 @@ __all__ = ["PathOptions", "core_problem", "solve_path"]
 
 Array = NDArray[np.float64]
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
-BUDGET_SLACK = 5e-13  # relative: half of what is allowed for the rounding of sums of costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +91,9 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         scale=scale,
         lambda_1=penalty.lambda_1,
         lambda_2=penalty.lambda_2,
-        lower=unless_all(-np.inf, penalty.lower),
-        upper=unless_all(np.inf, penalty.upper),
-        prices=unless_all(1.0, penalty.price),
+        lower=penalty.lower,
+        upper=penalty.upper,
+        prices=penalty.price,
         groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
         intercept=problem.fit_intercept,
         tolerance=tol,
@@ -128,7 +127,8 @@ def solve_path(
     if atoms is not None:
         seeds = [on_columns(seed, atoms) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.units.price, "paid": options.paid / unit}
+    budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / inside.units.price
+    known |= {"budgets": budgets, "paid": options.paid / unit}
     known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),

@@ -10,11 +10,11 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import STANDARD_INPUT, inner_suffix
 from ellzero.tables.streams import text_format
 
-__all__ = ["Source", "format_by_name"]
+__all__ = ["DataFile", "format_by_name"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class DataFile:
     """A data file and how it is written."""
 
     source: str  # a file's name, "-" for standard input

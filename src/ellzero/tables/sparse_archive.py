@@ -22,7 +22,7 @@ def is_sparse(archive: Archive) -> bool:
 
 def read_sparse(archive: Archive) -> Any:
     """Return the matrix in the format in which it was saved."""
-    format, shape = format_of(archive), shape_of(archive)
+    format, shape = format_saved(archive), shape_of(archive)
     check_shape(shape, archive.size)
     if format not in READERS:
         raise Malformed(f"its matrix has the format {quoted(format)}; save it as csc or csr")
@@ -30,7 +30,7 @@ def read_sparse(archive: Archive) -> Any:
         return READERS[format](archive, shape)
 
 
-def format_of(archive: Archive) -> str:
+def format_saved(archive: Archive) -> str:
     """Return the format of the matrix, which the archive holds as an array of one text."""
     form = needed(archive, "format")["format"]
     if form.size != 1 or form.dtype.kind not in "SU":

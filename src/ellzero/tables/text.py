@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line, quoted
 from ellzero.tables.optional import need
-from ellzero.tables.source import Source
+from ellzero.tables.source import DataFile
 from ellzero.tables.streams import Replayed
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def explained(source: str, encoding: str) -> Iterator[None]:
 class TextTable:
     """A table of text whose header has been read, and whose rows come in batches."""
 
-    def __init__(self, source: Source, content: Any) -> None:
+    def __init__(self, source: DataFile, content: Any) -> None:
         self.source = source
         self.options = reading_options(source.format, source.separator, source.encoding, source.decimal)
         self.text = Replayed(content)

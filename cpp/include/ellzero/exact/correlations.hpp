@@ -24,7 +24,6 @@ class Correlations {
   private:
     // The products of column j with columns, weighted, into products_.
     void multiply(int32_t j, const std::vector<int32_t>& columns);
-    void between_groups(int32_t j, std::vector<float>& known);
     // |product| of two columns, divided by their sizes.
     double scaled(double product, int32_t j, int32_t i) const;
 

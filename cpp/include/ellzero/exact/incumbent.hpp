@@ -66,7 +66,6 @@ class BestModel {
     void set(Model model);
     double with_equals(double level) const { return level + Wanted::equal * size_of(objective(), null_); }
 
-    static constexpr double rounding_of_prices = 5e-13;
     const double lambda_0_;
     const int64_t k_;
     const double budget_;

@@ -35,13 +35,18 @@ struct Wanted {
     int64_t most = std::numeric_limits<int64_t>::max();  // a run ends when more of them are found
 };
 
+// What rounding may add to a sum of prices, relative to a budget. Searches keep to half of that, so that the sum in another
+// order is within it, too; bounds allow for more, so that they hold for all that a verifier accepts.
+inline constexpr double budget_slack = 1e-12;
+
 struct ExactOptions {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
     double lambda_0 = 0.0;
-    int64_t k = 0;                 // at most so many features; the number of columns if there is no limit
-    std::optional<double> budget;  // their prices sum to at most that; k is no limit then
-    double gap = 1e-4;             // relative: a bound this close to the incumbent closes a node
-    double null = 0.0;             // the null model's loss: an objective that is nothing beside it may be rounding alone
-    double free_bound = 0.0;       // holds the coefficients of free features (see Region::free)
+    int64_t k = 0;             // at most so many features; the number of columns if there is no limit
+    double budget = infinity;  // their prices sum to at most that; k is no limit then
+    double gap = 1e-4;         // relative: a bound this close to the incumbent closes a node
+    double null = 0.0;         // the null model's loss: an objective that is nothing beside it may be rounding alone
+    double free_bound = 0.0;   // holds the coefficients of free features (see Region::free)
     SwapNeighbourhood swaps;
     std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
@@ -53,7 +58,8 @@ struct ExactOptions {
     Wanted wanted;
 
     // What a feature takes of the room that is left for features: its price under a budget, else it counts as one.
-    double weight(double price) const { return budget ? price : 1.0; }
+    double weight(double price) const { return has_budget() ? price : 1.0; }
+    bool has_budget() const { return budget < infinity; }
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };
 

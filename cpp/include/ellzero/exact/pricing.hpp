@@ -79,7 +79,6 @@ class Pricing {
     const Region& region_;
     RegionBound bound_;
     std::vector<double> v_, values_, scaled_v_;
-    std::vector<int32_t> room_;  // scratch
 };
 
 }  // namespace ellzero

@@ -44,8 +44,8 @@ class Region {
     Cost cost(int32_t j) const { return {problem_.penalty, 0.5 * moved_[j]}; }
     // Makes a new diagonal where so many columns are out that more curvature can be moved. Returns it, null if there is none.
     std::shared_ptr<Diagonal> renew_diagonal(bool root);
-    // The columns of features. `room` is used for them if they are not the features themselves.
-    const std::vector<int32_t>& columns_of(const std::vector<int32_t>& features, std::vector<int32_t>& room) const;
+    // The columns of features.
+    std::vector<int32_t> columns_of(const std::vector<int32_t>& features) const;
     const std::vector<int32_t>& in() const { return in_; }
     const std::vector<int32_t>& undecided() const { return undecided_; }
     // Clauses of two undecided features or more: at least one of each is in. They are disjoint.

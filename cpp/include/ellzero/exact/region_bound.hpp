@@ -32,7 +32,7 @@ class RegionBound {
     double value() const { return value_; }
     // What a column gains, and what a feature does: all its columns together.
     double gain(int32_t j) const { return gains_[j]; }
-    double gain_of_feature(int32_t j) const { return problem_.groups ? totals_[j] : gains_[j]; }
+    double gain_of_feature(int32_t j) const { return problem_.grouped() ? totals_[j] : gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
     double noise(int32_t j) const;
     // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the

@@ -69,11 +69,10 @@ class Search {
     int64_t models() const;
     // Nothing better than this is unknown: no solution, or none but those of listed supports.
     double lower_bound() const;
-    int64_t nodes() const;
-    int64_t open() const;
-    int64_t passes() const;
-    int64_t newton_steps() const;
-    int64_t columns_left() const;
+    struct Counts {
+        int64_t nodes = 0, open = 0, passes = 0, newton_steps = 0, columns_left = 0;
+    };
+    Counts counts() const;
     const TreeRecord& tree() const { return tree_.record(); }
     // Columns (of X) that the root fixed to zero; empty before it is done.
     std::vector<int32_t> fixed_out() const;
@@ -93,17 +92,13 @@ class Search {
     void restore(Snapshot snapshot);
 
   private:
-    struct Counters {
-        int64_t nodes = 0, passes = 0, newton_steps = 0;
-        void add_work_of(NodeSolver& solver);
-    };
-
     Shared shared() { return {numbering_, inner_options_, witness_.get(), tree_, best_, workers_}; }
     // The bodies of threads.
     void process_root();
     void work();
     bool pick(Node& node);
     // Functions that need the lock.
+    void count_work_of(NodeSolver& solver);
     bool out_of_nodes();
     bool found_enough();
     bool found_too_many();
@@ -140,7 +135,7 @@ class Search {
     Workers workers_;
     Tree tree_;
     Frontier frontier_;
-    Counters counters_;
+    Counts counts_;  // the work so far
     SearchLimits limits_;
     std::vector<Listed> listed_;
     std::multiset<double> lowest_;       // objectives of listed supports, as many as are wanted

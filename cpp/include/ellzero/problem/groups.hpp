@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,22 +25,31 @@ class Members {
     std::span<const int32_t> list_;
 };
 
+// Which columns belong together. Copies share what is known.
 class Groups {
   public:
+    // Every column is a group of its own, and there is nothing to look up.
+    Groups() = default;
     // heads[j] is the first column of j's group; coupling[j] belongs to it, see couplings().
     Groups(std::vector<int32_t> heads, std::vector<double> coupling);
 
-    int32_t head(int32_t j) const { return heads_[j]; }
-    Members members(int32_t head) const {
-        return Members(std::span(columns_).subspan(start_[head], start_[head + 1] - start_[head]));
-    }
+    // Whether a group may have several columns.
+    explicit operator bool() const { return table_ != nullptr; }
+    int32_t head(int32_t j) const { return table_ ? table_->heads[j] : j; }
+    Members members(int32_t head) const { return table_ ? table_->members(head) : Members(head); }
     // rho: the group's part of Z'WZ is at most rho times its diagonal.
-    double coupling(int32_t j) const { return coupling_[j]; }
+    double coupling(int32_t j) const { return table_ ? table_->coupling[j] : 1.0; }
 
   private:
-    std::vector<int32_t> heads_, columns_;
-    std::vector<int64_t> start_;  // of each head's members among columns_; a follower has none
-    std::vector<double> coupling_;
+    struct Table {
+        std::vector<int32_t> heads, columns;
+        std::vector<int64_t> start;  // of each head's members among the columns; a follower has none
+        std::vector<double> coupling;
+        Members members(int32_t head) const {
+            return Members(std::span(columns).subspan(start[head], start[head + 1] - start[head]));
+        }
+    };
+    std::shared_ptr<const Table> table_;
 };
 
 // The coupling of each column's group, for weights w.

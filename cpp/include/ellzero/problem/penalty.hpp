@@ -11,21 +11,22 @@ namespace ellzero {
 struct Penalty {
     double lambda_1 = 0.0;
     double lambda_2 = 0.0;
-    // Null when there is no bound on that side for any feature.
+    // Of each column: its bounds, which may be infinite, and what its feature pays, in units of lambda_0. An unpenalized
+    // feature has the price 0.
     const double* lower = nullptr;
     const double* upper = nullptr;
-    // A feature pays lambda_0 times its price, and an unpenalized one has the price 0. Null when all prices are 1.
     const double* prices = nullptr;
+    bool bounded = false;  // some bound is finite
     bool unequal = false;  // some price is neither 0 nor 1
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    double low(int32_t j) const { return lower ? lower[j] : -infinity; }
-    double high(int32_t j) const { return upper ? upper[j] : infinity; }
+    double low(int32_t j) const { return lower[j]; }
+    double high(int32_t j) const { return upper[j]; }
+    bool boxed() const { return bounded; }
     double clip(double beta, int32_t j) const { return std::clamp(beta, low(j), high(j)); }
-    bool boxed() const { return lower || upper; }
-    double price(int32_t j) const { return prices ? prices[j] : 1.0; }
+    double price(int32_t j) const { return prices[j]; }
     // Whether j pays for coming in. The others are always in.
-    bool counted(int32_t j) const { return !(prices && prices[j] == 0.0); }
+    bool counted(int32_t j) const { return prices[j] != 0.0; }
 
     double value(double beta) const { return lambda_1 * std::abs(beta) + lambda_2 * beta * beta; }
 

@@ -25,9 +25,9 @@ struct Problem {
     double tolerance;  // relative, on the objective
     // Where one class weighs next to nothing beside the other, an intercept makes the dual points of the heavy class as small
     // as that. They are kept in a unit of their own.
-    double heavy = 0.0;              // the label of the heavy class; 0: no class is that heavy
-    double heavy_unit = 1.0;         // a power of two
-    const Groups* groups = nullptr;  // null: every column is a group of its own
+    double heavy = 0.0;       // the label of the heavy class; 0: no class is that heavy
+    double heavy_unit = 1.0;  // a power of two
+    Groups groups;
 
     int64_t rows() const { return X.rows(); }
     int64_t columns() const { return X.count(); }
@@ -36,12 +36,12 @@ struct Problem {
     // The unit of row i's entry of a dual point.
     double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
     // Whether columns come in groups: some steps are taken together then. For one column alone, members() is that column.
-    bool grouped() const { return groups != nullptr; }
+    bool grouped() const { return static_cast<bool>(groups); }
     // The group of a column, by its head, and the columns of a group.
-    int32_t head(int32_t j) const { return groups ? groups->head(j) : j; }
-    bool is_head(int32_t j) const { return !groups || groups->head(j) == j; }
-    Members members(int32_t head) const { return groups ? groups->members(head) : Members(head); }
-    double coupling(int32_t j) const { return groups ? groups->coupling(j) : 1.0; }
+    int32_t head(int32_t j) const { return groups.head(j); }
+    bool is_head(int32_t j) const { return groups.head(j) == j; }
+    Members members(int32_t head) const { return groups.members(head); }
+    double coupling(int32_t j) const { return groups.coupling(j); }
     // L_hat_j: where the columns of a group move together, each of them has the group's coupling in it.
     double curvature(int32_t j) const { return curvature_safety * loss.curvature_bound() * X.square(j) * coupling(j); }
     // The loss whose curvature says something about finite steps: as smooth as the margin is wide for the hinge (whose own

@@ -26,7 +26,6 @@ class Selection {
 
     std::vector<int32_t> columns_;
     std::vector<double> mean_, scale_, square_, lower_, upper_, prices_;
-    std::unique_ptr<Groups> groups_;
     std::unique_ptr<Design> design_;
     std::unique_ptr<Columns> X_;
     std::unique_ptr<Problem> problem_;

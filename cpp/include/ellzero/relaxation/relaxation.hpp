@@ -107,9 +107,7 @@ class Relaxation {
     // Joins each coordinate, or the one at this place, which is the last, to that before it, if both pay for one group.
     void join();
     void join(size_t k);
-    const Together* joined(size_t k) const {
-        return k < together_of_.size() && together_of_[k] >= 0 ? &together_[together_of_[k]] : nullptr;
-    }
+    const Together* joined(size_t k) const { return together_of_[k] >= 0 ? &together_[together_of_[k]] : nullptr; }
     // The coefficients of coordinates that pay together, in a scratch array.
     std::span<const double> coefficients(const Together& some) const;
     double share_of(const Together& some) const { return some.envelope.share(coefficients(some)); }
@@ -124,7 +122,7 @@ class Relaxation {
     std::vector<Coordinate> coordinates_;
     std::vector<Envelope> envelopes_;
     std::vector<Together> together_;
-    std::vector<int32_t> together_of_;  // of each coordinate, -1: it pays alone; empty without groups
+    std::vector<int32_t> together_of_;  // of each coordinate, -1: it pays alone
     std::vector<double> intercept_;
     Charges charges_;
     ChargeSearch search_;

@@ -17,7 +17,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session", "get_backend"]
+__all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session", "get_backend", "in_solver_words"]
 
 Array = NDArray[np.float64]
 BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
@@ -75,7 +75,7 @@ class Backend(ABC):
     name: str
     native: frozenset[str]
     """The kinds of terms ("square", "softplus") that the solver takes itself; the others need outer approximation."""
-    tolerance: float
+    tolerance = 1e-9
     """The largest deviation that the solver accepts as integral or feasible."""
 
     @property
@@ -115,6 +115,11 @@ class Backend(ABC):
             return MipResult("time_limit", None, -np.inf)
         except Exception as error:  # a solver's own exceptions are of many types
             return MipResult("failed", None, -np.inf, message=one_sentence(error))
+
+
+def in_solver_words(solver: str, status: MipStatus, said: str) -> str:
+    """Return the message of a result: what the solver says where it found nothing."""
+    return f"{solver} says: {said}" if status in ("failed", "infeasible") else ""
 
 
 def cost_scale(cost: Array) -> float:
@@ -193,5 +198,5 @@ def get_backend(name: str) -> Backend:
     except ImportError:
         needs = BACKENDS[name]
         raise InvalidInputError(f"backend {name!r} needs {needs}; install it with: pip install 'ellzero[{name}]'.") from None
-    backend: Backend = module.make_backend()
+    backend: Backend = module.BACKEND
     return backend

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.mip_search import MipSearch, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
@@ -46,7 +48,7 @@ class DirectSearch(MipSearch):
         if not self.left():
             return "time_limit"
         support = self.incumbent.support
-        beta = boxed.penalised(support, boxed.penalty.clip(support, self.incumbent.values))
+        beta = boxed.penalised(support, boxed.penalty.clip(support, self.incumbent.coefficients.values))
 
         def report(lower: float, _: float) -> None:
             self.iteration += 1
@@ -56,7 +58,7 @@ class DirectSearch(MipSearch):
         found = solve_program(
             self.backend,
             formulation.program,
-            start=formulation.point(support, beta, self.incumbent.intercept),
+            start=formulation.point(support, beta[:, 0], self.incumbent.intercept),
             gap=options.gap,
             seconds=self.left(),
             threads=options.threads,
@@ -70,6 +72,6 @@ class DirectSearch(MipSearch):
         if found.x is not None:
             support, beta, intercept = formulation.solution(found.x)
             self.offer(support)
-            values = boxed.penalty.clip(support, beta / boxed.spread[support])
-            self.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
+            values = boxed.penalty.clip(support, (beta / boxed.spread[support])[:, None])
+            self.keep(evaluate(boxed, Coefficients(support, values, np.array([intercept])), options.lambda_0))
         return self.status_of(found)

@@ -94,7 +94,7 @@ class Formulation:
         x[self.beta] = dense
         x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
         x[self.intercept] = (intercept - units.centre) / units.response
-        eta = self.problem.eta(support, coef, intercept - units.centre)[self.margins.kept] / units.response
+        eta = self.problem.eta(support, coef[:, None], intercept - units.centre)[self.margins.kept, 0] / units.response
         slack = self.margins.offset + self.margins.sign * eta
         x[self.slack] = inside = np.clip(slack, self.program.lower[self.slack], self.program.upper[self.slack])
         for sign, block in zip((1.0, -1.0), self.beyond, strict=True):

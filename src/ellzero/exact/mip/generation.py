@@ -198,8 +198,7 @@ class Duals:
         self.swaps = options.swaps
         if self.swaps is not None:
             self.limited[self.swaps.home] = False
-        unlimited = self.swaps is None and options.k is None and options.budget is None
-        self.most = None if unlimited else search.most if self.swaps is None else self.swaps.size
+        self.most = search.most if self.swaps is None else self.swaps.size
         self.mu_unit = problem.units.cost / (1.0 if options.budget is None else problem.units.price)
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
@@ -223,15 +222,15 @@ class Duals:
 
     def constant(self, dual: Dual, features: Index) -> float:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
-        w, most = self.problem.w, self.search.most if self.most is None else self.most
+        w = self.problem.w
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
-        y = self.problem.y - self.problem.units.centre  # with an intercept, theta sums to zero
+        y = (self.problem.y - self.problem.units.centre)[:, 0]  # with an intercept, theta sums to zero
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.problem.spread, slice(None))
         outside = self.limited.copy()
         outside[features] = False
         rewards = np.maximum(self.problem.penalty.by_group(s) - self.price - dual.mu * self.weight, 0.0)[outside]
-        terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * most]])
+        terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * self.most]])
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, columns: Index | slice) -> Array:
@@ -274,11 +273,12 @@ class Master:
         self.program = builder.build([], [])
 
     def require_limits(self, builder: Builder) -> None:
-        """Require at most k features, or at most a swap's changes."""
+        """Require at most k features, where the set has more, or at most a swap's changes."""
         duals, limited = self.generation.duals, self.generation.duals.limited[self.features]
-        if duals.most is not None:
+        weights = limited * duals.weight[self.features]
+        if weights.sum() > duals.most:
             unit = duals.weight.max(initial=1.0)  # the tolerances of MIP solvers are absolute
-            builder.require([(self.z, (limited * duals.weight[self.features] / unit)[None])], upper=duals.most / unit)
+            builder.require([(self.z, weights[None] / unit)], upper=duals.most / unit)
         if duals.swaps is not None:
             builder.require([(self.z, (~limited)[None].astype(float))], lower=len(duals.swaps.home) - duals.swaps.size)
 

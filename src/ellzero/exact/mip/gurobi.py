@@ -10,10 +10,10 @@ import numpy as np
 from gurobipy import GRB
 from numpy.typing import NDArray
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["Gurobi", "make_backend"]
+__all__ = ["BACKEND", "Gurobi"]
 
 STATUS: dict[Any, MipStatus] = {
     GRB.OPTIMAL: "optimal",
@@ -100,8 +100,7 @@ class GurobiSession:
         if mixed or status == "optimal":
             bound = float(self.model.ObjBound if mixed else self.model.ObjVal)
             bound = bound if abs(bound) < GRB.INFINITY else -np.inf
-        code = self.model.Status
-        said = "" if status not in ("failed", "infeasible") else f"Gurobi says: {SAID.get(code, f'status {code}')}"
+        said = in_solver_words("Gurobi", status, SAID.get(self.model.Status, f"status {self.model.Status}"))
         return MipResult(status, x, bound, int(self.model.NodeCount), said)
 
 
@@ -120,7 +119,6 @@ class Gurobi(Backend):
 
     name = "gurobi"
     native = frozenset({"square"})
-    tolerance = 1e-9
 
     @cached_property
     def environment(self) -> gurobipy.Env:
@@ -157,6 +155,4 @@ class Gurobi(Backend):
         return GurobiSession(self.environment, program, start, limits, self.tolerance)
 
 
-def make_backend() -> Backend:
-    """Return the backend; Gurobi looks for its licence itself."""
-    return Gurobi()
+BACKEND: Backend = Gurobi()

@@ -7,10 +7,10 @@ from typing import Any
 import highspy
 import numpy as np
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["Highs", "make_backend"]
+__all__ = ["BACKEND", "Highs"]
 
 STATUS: dict[Any, MipStatus] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
@@ -68,7 +68,7 @@ class HighsSession:
             bound = float(info.mip_dual_bound)
         else:
             bound = float(info.objective_function_value) if status == "optimal" else -np.inf
-        said = "" if status not in ("failed", "infeasible") else f"HiGHS says: {self.solver.modelStatusToString(model)}"
+        said = in_solver_words("HiGHS", status, self.solver.modelStatusToString(model))
         return MipResult(status, x, bound, max(int(info.mip_node_count), 0), said)
 
 
@@ -91,7 +91,6 @@ class Highs(Backend):
 
     name = "highs"
     native = frozenset()
-    tolerance = 1e-9
 
     @property
     def version(self) -> str:
@@ -103,6 +102,4 @@ class Highs(Backend):
         return HighsSession(program, start, limits, self.tolerance)
 
 
-def make_backend() -> Backend:
-    """Return the backend, which needs nothing but its package."""
-    return Highs()
+BACKEND: Backend = Highs()

@@ -77,8 +77,8 @@ class Approximation:
             self.add_tangents(x, chosen)
         return bool(chosen.any())
 
-    def add_tangents(self, x: Array, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Add the tangents of the chosen terms (None: of all) at a point."""
+    def add_tangents(self, x: Array, chosen: NDArray[np.bool_]) -> None:
+        """Add the tangents of the chosen terms at a point."""
         rows, limit = self.terms.tangents(x, chosen)
         self.relaxation = self.relaxation.with_rows(rows, limit, np.full(len(limit), np.inf))
 
@@ -117,16 +117,16 @@ class Approximation:
                 return
             before = error
 
-    def direct(self, report: Report | None) -> MipResult:
+    def direct(self, report: Report) -> MipResult:
         """Solve by a single call, since the solver takes every term itself."""
         found = self.ask(self.program, self.gap, proves=True, whole=True)
-        tell(report, self)
+        report(self.lower, self.upper)
         return found if found.x is None else self.result("optimal")
 
-    def run(self, report: Report | None) -> MipResult:
+    def run(self, report: Report) -> MipResult:
         """Solve relaxations and add tangents until the gap is closed."""
         self.cut_continuous(Program.relaxed, fixed=False)
-        tell(report, self)
+        report(self.lower, self.upper)
         while True:
             found = self.ask(self.relaxation, SHARE * self.gap, proves=True, whole=True)
             point = found.x
@@ -135,7 +135,7 @@ class Approximation:
             moved = self.cut(point)
             if self.open() > self.gap:
                 self.cut_continuous(partial(Program.fixed, x=point), fixed=True)
-            tell(report, self)
+            report(self.lower, self.upper)
             if self.open() <= self.gap:
                 return self.result("optimal")
             if not moved:
@@ -146,23 +146,18 @@ class Approximation:
         return MipResult(status, self.x, self.lower, self.nodes, message)
 
 
-def tell(report: Report | None, state: Approximation) -> None:
-    """Report the bounds, if a report is wanted."""
-    if report is not None:
-        report(state.lower, state.upper)
-
-
 def first_points(terms: Program, start: Array | None) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
     """Yield points for the first tangents (the start, and others spread over the range of each term), and the terms to use."""
     roots, inner = terms.squares[:, 1], terms.softplus[:, 1]
+    typical, usual = np.zeros(terms.size), 1.0
     if start is not None:
         yield start, np.ones(len(roots) + len(inner), dtype=bool)
+        typical, usual = start, max(float(np.abs(start[roots]).max(initial=0.0)) / 2.0, 1e-3)
     low, high = terms.lower[roots], terms.upper[roots]
     reach = np.maximum(np.abs(low), np.abs(high))
-    usual = 1.0 if start is None else max(float(np.abs(start[roots]).max(initial=0.0)) / 2.0, 1e-3)
     unit = np.where(np.isfinite(reach), reach / SPREAD.max(), usual)
     for factor in SPREAD:
-        point = np.zeros(terms.size) if start is None else start.copy()
+        point = typical.copy()
         point[roots], point[inner] = factor * unit, factor
         point[terms.squares[:, 2][terms.squares[:, 2] >= 0]] = 1.0
         inside = (point[roots] >= low) & (point[roots] <= high)
@@ -177,7 +172,7 @@ def solve_program(
     gap: float = 1e-4,
     seconds: float = np.inf,
     threads: int = 1,
-    report: Report | None = None,
+    report: Report = lambda lower, upper: None,
 ) -> MipResult:
     """Solve a program to a relative gap by any backend; terms that the backend does not take are approximated.
 

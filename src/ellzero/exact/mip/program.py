@@ -118,13 +118,12 @@ class Program:
         ]
         return max(float(part.max(initial=0.0)) for part in parts)
 
-    def tangents(self, x: Array, chosen: NDArray[np.bool_] | None = None) -> tuple[Any, Array]:
-        """Return the tangents of the (chosen) terms at a point, as rows and their lower limits.
+    def tangents(self, x: Array, chosen: NDArray[np.bool_]) -> tuple[Any, Array]:
+        """Return the tangents of the chosen terms at a point, as rows and their lower limits.
 
         q >= 2 a x - a^2 z with a = x / z at the point, and t >= log(1 + exp(u)) linearised at the point's u. They hold wherever
         the terms hold, with equality at the lifted point.
         """
-        chosen = np.ones(len(self.squares) + len(self.softplus), dtype=bool) if chosen is None else chosen
         squares, softplus = self.squares[chosen[: len(self.squares)]], self.softplus[chosen[len(self.squares) :]]
         on = np.where(squares[:, 2] < 0, 1.0, x[squares[:, 2]])
         a = np.divide(x[squares[:, 1]], on, out=np.zeros(len(on)), where=on > NOWHERE)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from pyscipopt import Model, exp, quicksum
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["Scip", "make_backend"]
+__all__ = ["BACKEND", "Scip"]
 
 STATUS: dict[Any, MipStatus] = {
     "optimal": "optimal",
@@ -70,8 +70,7 @@ class ScipSession:
             x = np.array([self.model.getSolVal(best, variable) for variable in self.x])
         bound = float(self.model.getDualbound())
         bound = bound if abs(bound) < self.model.infinity() else -np.inf
-        message = "" if status not in ("failed", "infeasible") else f"SCIP says: {said}"
-        return MipResult(status, x, bound, int(self.model.getNTotalNodes()), message)
+        return MipResult(status, x, bound, int(self.model.getNTotalNodes()), in_solver_words("SCIP", status, said))
 
 
 def add_variables(model: Model, program: Program) -> list[Any]:
@@ -124,7 +123,6 @@ class Scip(Backend):
 
     name = "scip"
     native = frozenset({"square", "softplus"})
-    tolerance = 1e-9
 
     @property
     def version(self) -> str:
@@ -137,6 +135,4 @@ class Scip(Backend):
         return ScipSession(program, start, limits, self.tolerance)
 
 
-def make_backend() -> Backend:
-    """Return the backend, which needs nothing but its package."""
-    return Scip()
+BACKEND: Backend = Scip()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.verifier.data import products
 from ellzero.exact.verifier.diagonals import PRICE, leaves_definite
-from ellzero.exact.verifier.losses import Loss
+from ellzero.exact.verifier.losses import LossTerms
 
 Array = NDArray[Any]
 
@@ -80,7 +80,7 @@ class Float64:
         return value
 
     def objective(
-        self, loss: Loss, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
+        self, loss: LossTerms, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
         """Return the sum of weighted losses and penalties; not finite if it is out of range.
 
@@ -100,7 +100,16 @@ class Float64:
         return Objective(value, upper, upper - value)
 
     def points(
-        self, loss: Loss, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
+        self,
+        loss: LossTerms,
+        theta: Array,
+        y: Array,
+        w: Array,
+        X: Any,
+        spread: Array,
+        norm: Array,
+        balanced: bool,
+        outputs: int = 1,
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X.
 

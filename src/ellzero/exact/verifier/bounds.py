@@ -13,8 +13,8 @@ import numpy as np
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
-from ellzero.exact.verifier.diagonals import Diagonals, Model
-from ellzero.exact.verifier.losses import Loss
+from ellzero.exact.verifier.diagonals import Diagonals, PointModel
+from ellzero.exact.verifier.losses import LossTerms
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
@@ -38,7 +38,7 @@ class Knapsacks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class Stated:
     """The problem that certificate and data define; coefficients are on the penalised scale.
 
     Features are columns or groups of them, which are known by their first columns: what is said of features, such as prices, is
@@ -50,7 +50,7 @@ class Problem:
     together, and belong to one feature. X itself is as it is for one output: the larger matrix is never made.
     """
 
-    loss: Loss
+    loss: LossTerms
     lambda_0: Any
     lambda_1: Any
     lambda_2: Any
@@ -230,7 +230,7 @@ class Problem:
                 model = None if diagonals is None else diagonals.models[row]
                 yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
 
-    def _move(self, point: Point, theta: Array, model: Model, diagonals: Diagonals) -> Point:
+    def _move(self, point: Point, theta: Array, model: PointModel, diagonals: Diagonals) -> Point:
         """Return a dual point with the diagonal that it uses."""
         diagonals.check(model.diagonal, self)
         moved, covered = diagonals.entries(model.diagonal, len(self.counted))

@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Form, read_archive
 from ellzero.exact.verifier.arithmetic import Float64, Objective
-from ellzero.exact.verifier.bounds import BUDGET_SLACK, Problem
+from ellzero.exact.verifier.bounds import BUDGET_SLACK, Stated
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
@@ -25,9 +25,9 @@ from ellzero.exact.verifier.data import (
     require,
     require_all,
 )
-from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
-from ellzero.exact.verifier.growth import Growth
-from ellzero.exact.verifier.losses import KNOWN, loss_of
+from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
+from ellzero.exact.verifier.growth import GrowthProof
+from ellzero.exact.verifier.losses import KNOWN, claimed_loss
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
@@ -108,7 +108,7 @@ RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", 
 RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
 
-def load(certificate: Any) -> tuple[Header, Arrays]:
+def read_claims(certificate: Any) -> tuple[Header, Arrays]:
     """Return header and arrays of a certificate, or of the file that holds one."""
     is_path = isinstance(certificate, (str, os.PathLike))
     if not is_path and not (hasattr(certificate, "header") and hasattr(certificate, "arrays")):
@@ -208,7 +208,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
 
     Arrays that the header does not ask for are refused: an unused array is a mistake or a trap.
     """
-    needed, loss = set(NEEDED), loss_of(header)
+    needed, loss = set(NEEDED), claimed_loss(header)
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if not loss.of_numbers else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
@@ -255,7 +255,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
     """
     kind, size = classes.dtype.kind, classes.dtype.itemsize
     usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
-    counts = {2, outputs_of(header)} - {1} if not loss_of(header).coupled else {outputs_of(header)}
+    counts = {2, outputs_of(header)} - {1} if not claimed_loss(header).coupled else {outputs_of(header)}
     fits = classes.ndim == 1 and len(classes) in counts and usable
     require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
     require(len(np.unique(classes)) == len(classes), "classes lists a label twice.")
@@ -264,7 +264,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
 
 def outputs_are_classes(header: Header, arrays: Arrays) -> bool:
     """Return whether the outputs are the classes of one column of labels; otherwise each has a column of y."""
-    return loss_of(header).coupled or ("classes" in arrays and len(arrays["classes"]) > 2)
+    return claimed_loss(header).coupled or ("classes" in arrays and len(arrays["classes"]) > 2)
 
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
@@ -278,7 +278,7 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     shape = (len(w), outputs) if several else w.shape
     wanted = f"{len(w)} rows and {outputs} targets" if several else f"{len(w)} rows"
     require(values.shape == shape, f"y has shape {values.shape}, the certificate is for {wanted}.")
-    loss = loss_of(header)
+    loss = claimed_loss(header)
     if loss.of_numbers:
         target, known = values.astype(np.float64), True
     else:
@@ -308,13 +308,13 @@ def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> 
 def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
     """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
     unit = float(header["unit"])
-    if loss_of(header).of_numbers or unit == 1.0:  # as it is for several outputs
+    if claimed_loss(header).of_numbers or unit == 1.0:  # as it is for several outputs
         return unit
     heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
     return np.where(target == heavier, unit, 1.0)
 
 
-def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Problem:
+def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Stated:
     """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
     try:
@@ -364,8 +364,8 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         spread, norm, counted, low, high = (np.repeat(each, outputs) for each in (spread, norm, counted, low, high))
         price = None if price is None else np.repeat(price, outputs)
         home = np.repeat(home, outputs) & (group == np.arange(p * outputs))
-    return Problem(
-        loss=loss_of(header),
+    return Stated(
+        loss=claimed_loss(header),
         lambda_0=l0,
         lambda_1=l1,
         lambda_2=l2,
@@ -425,7 +425,7 @@ def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
     return price
 
 
-def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, Array]:
+def read_solution(header: Header, arrays: Arrays, problem: Stated) -> tuple[Array, Array]:
     """Return the coefficients of all columns and the intercepts; refuse them if they violate the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), np.atleast_1d(arrays["intercept"])
     coef[problem.columns(arrays["support"])] = arrays["coef"].ravel()
@@ -453,7 +453,7 @@ def level_of(header: Header, found: Objective, arithmetic: Float64) -> Any:
     return arithmetic.number(float(header["threshold"]))
 
 
-def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:
+def hold(arrays: Arrays, problem: Stated, upper: Any) -> Stated:
     """Return the problem with the boxes that the growth of the loss proves, for solutions not worse than `upper`."""
     if "growth_alpha" not in arrays:
         return problem
@@ -461,10 +461,10 @@ def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:
     ascending = (np.diff(columns) > 0).all() and 0 < len(columns) <= MOST_COLUMNS
     require(ascending, f"the growth of the loss is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
     require_all(values > 0.0, "growth_values contains numbers that are not positive")
-    return Growth(arrays["growth_alpha"], columns, values).held(problem, upper)
+    return GrowthProof(arrays["growth_alpha"], columns, values).held(problem, upper)
 
 
-def read_tree(arrays: Arrays, problem: Problem) -> Tree:
+def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     """Return the tree; refuse it if it is malformed."""
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
@@ -479,7 +479,7 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points)
 
 
-def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
+def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
     """Return the diagonals and the models of dual points; refuse them if they are malformed."""
     if "diagonal_ends" not in arrays:
         return None
@@ -492,7 +492,7 @@ def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
     sizes = np.diff(arrays["model_ends"], prepend=0)
     require((Blocks.of(arrays["model_columns"], sizes).sizes == sizes).all(), "a model lists a feature twice.")
     rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
-    return Diagonals(columns, entries, [Model(*row) if row[0] >= 0 else None for row in rows])
+    return Diagonals(columns, entries, [PointModel(*row) if row[0] >= 0 else None for row in rows])
 
 
 def cut(ends: NDArray[Any], values: NDArray[Any], what: str) -> list[NDArray[Any]]:

@@ -25,7 +25,7 @@ BLOCK_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Model:
+class PointModel:
     """The coefficients that a dual point was made at, and the diagonal that its bound uses."""
 
     diagonal: int
@@ -39,7 +39,7 @@ class Diagonals:
 
     columns: list[Index]  # of each diagonal
     values: list[Array]  # its entries, in this order
-    models: list[Model | None]  # of each dual point
+    models: list[PointModel | None]  # of each dual point
     definite: dict[int, bool] = field(default_factory=dict)  # whether a diagonal may be used, once it is known
 
     def entries(self, number: int, p: int) -> tuple[Array, NDArray[np.bool_]]:

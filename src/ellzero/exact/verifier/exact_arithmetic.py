@@ -20,7 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 from ellzero.exact.verifier.diagonals import PRICE, SLACK
-from ellzero.exact.verifier.losses import Loss
+from ellzero.exact.verifier.losses import LossTerms
 
 try:
     import flint
@@ -60,7 +60,7 @@ class Exact(Float64):
     def sum_below(self, terms: Array, gauge: Any) -> Any:
         """Return the sum; infinite if a term is."""
         infinite = [term for term in terms if isinstance(term, float)]
-        return sum(infinite) if infinite else exact_sum(terms)
+        return sum(infinite) if infinite else rational_sum(terms)
 
     def floor(self, value: Any) -> float:
         """Return the largest float64 number that is not above a number."""
@@ -68,17 +68,26 @@ class Exact(Float64):
         return near if near <= value else math.nextafter(near, -math.inf)
 
     def objective(
-        self, loss: Loss, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
+        self, loss: LossTerms, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
         """Return the sum of weighted losses and penalties; where the loss has logarithms, an upper bound of it."""
         near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
         eta = rational_products(coef.T, columns.T) + rational(intercept)[:, None]
         losses = loss.exact_values(eta, rational(y), self)
-        value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
+        value = rational_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
         return Objective(value, value, near.rounding)
 
     def points(
-        self, loss: Loss, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
+        self,
+        loss: LossTerms,
+        theta: Array,
+        y: Array,
+        w: Array,
+        X: Any,
+        spread: Array,
+        norm: Array,
+        balanced: bool,
+        outputs: int = 1,
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X."""
         (n, p), count = X.shape, len(theta)
@@ -90,8 +99,8 @@ class Exact(Float64):
         for row, products in zip(rational(theta), v, strict=True):
             # A dual point that is not balanced, which the float64 sum excludes, would prove nothing.
             stacked = row.reshape(outputs, n)
-            sums = [exact_sum(each) for each in stacked] if balanced else []
-            sums += [exact_sum(each) for each in stacked.T] if loss.coupled else []
+            sums = [rational_sum(each) for each in stacked] if balanced else []
+            sums += [rational_sum(each) for each in stacked.T] if loss.coupled else []
             proper = not any(sums)
             each_row = zip(row, targets, weights, strict=True)
             terms = [loss.exact_term(*each, self) if proper else -math.inf for each in each_row]
@@ -114,9 +123,9 @@ class Exact(Float64):
         b, d = rational(coef), rational(moved[at])
         eta = (rational(columns) * (b / rational(spread))).sum(axis=1) if len(b) else rational(np.zeros(len(y)))
         weights, rest = rational(w), rational(y) - eta
-        intercept = exact_sum(weights * rest) / exact_sum(weights) if centred else Fraction(0)
+        intercept = rational_sum(weights * rest) / rational_sum(weights) if centred else Fraction(0)
         off = rational(theta) - weights * (rest - intercept)
-        cost = Fraction(PRICE) * exact_sum(
+        cost = Fraction(PRICE) * rational_sum(
             np.array([o * o / each for o, each in zip(off, weights, strict=True) if each], object)
         )
         v = point.v_low.copy()
@@ -126,7 +135,7 @@ class Exact(Float64):
 
     def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
         """Return whether a diagonal leaves the loss positive definite curvature: an exact matrix, factorised in balls."""
-        z, total = dense(X[:, columns]), exact_sum(rational(w))
+        z, total = dense(X[:, columns]), rational_sum(rational(w))
         gram = rational_gram(z, w)
         if centred:
             means = rational_products(w[None, :], z)[0] / total
@@ -172,7 +181,7 @@ def rational(values: Array) -> Array:
     return out
 
 
-def exact_sum(terms: Array) -> Fraction:
+def rational_sum(terms: Array) -> Fraction:
     """Return the sum of rational numbers; pairs first, so that few sums have large denominators."""
     left = list(terms)
     while len(left) > 1:

@@ -13,9 +13,9 @@ import numpy as np
 
 from ellzero.exact.verifier.arithmetic import Array
 from ellzero.exact.verifier.balancing import balance
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import require
-from ellzero.exact.verifier.losses import Hinge
+from ellzero.exact.verifier.losses import HingeTerms
 from ellzero.exact.verifier.regions import Index
 
 LARGEST_SLOPE = 0.24  # of sum_j v_j^2 / d_j: with all that rounding can do to it, it is below 1/4
@@ -24,14 +24,14 @@ SMALLEST_SQUARE = 2.0**-900  # smaller ones, of which rounding may be a large pa
 
 
 @dataclass(frozen=True)
-class Growth:
+class GrowthProof:
     """A dual point, columns, and the entries of a diagonal for them."""
 
     alpha: Array
     columns: Index
     values: Array
 
-    def held(self, problem: Problem, upper: Any) -> Problem:
+    def held(self, problem: Stated, upper: Any) -> Stated:
         """Return the problem with boxes that hold all solutions not worse than `upper`; refuse a growth that proves none."""
         arithmetic, y, w = problem.arithmetic, problem.y, problem.w
         theta = y * (w * np.clip(self.alpha, 0.0, 1.0))
@@ -43,7 +43,7 @@ class Growth:
         proved = arithmetic.leaves_definite(problem.X, self.columns, self.values, square, problem.spread, problem.fit_intercept)
         require(proved, "the loss is not proved to grow as the certificate says.")
         arguments = problem.X, problem.spread, problem.norm, problem.fit_intercept
-        (point,) = arithmetic.points(Hinge(), theta[None, :], y, w, *arguments)
+        (point,) = arithmetic.points(HingeTerms(), theta[None, :], y, w, *arguments)
         slope, entries = np.maximum(abs(point.v_low), abs(point.v_high))[self.columns], arithmetic.numbers(self.values)
         level = arithmetic.finite(point.terms).all() and (slope * (slope / entries)).sum() <= LARGEST_SLOPE
         require(level, "the loss is not proved to grow: the slope of its dual point is too steep.")
@@ -53,7 +53,7 @@ class Growth:
         high[self.columns] = np.minimum(high[self.columns], reach)
         return replace(problem, low=low, high=high)
 
-    def _most(self, problem: Problem, upper: Any) -> Any:
+    def _most(self, problem: Stated, upper: Any) -> Any:
         """Return the largest value that sum_j d_j beta_j^2 can have in a solution that is not worse than `upper`.
 
         Columns without an entry move the predictions by so much only if their own bounds hold them.

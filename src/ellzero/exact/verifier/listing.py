@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused, require
 from ellzero.exact.verifier.regions import Index, State
 from ellzero.exact.verifier.tree import Report, Tree
@@ -50,7 +50,7 @@ class Listing:
     faults: list[str] = field(default_factory=list)
 
     @staticmethod
-    def of(arrays: dict[str, NDArray[Any]], problem: Problem, threshold: float, scale: float, tolerance: float) -> Listing:
+    def of(arrays: dict[str, NDArray[Any]], problem: Stated, threshold: float, scale: float, tolerance: float) -> Listing:
         """Read the list, and compute all objectives from the data."""
         nodes, redundant = arrays["listed_node"].tolist(), arrays["redundant_node"].tolist()
         require(len({*nodes, *redundant}) == len(nodes) + len(redundant), "a node of the tree is listed twice.")
@@ -72,7 +72,7 @@ class Listing:
             out.add(place, columns, values, np.atleast_1d(arrays["listed_intercept"][place]), problem, tolerance)
         return out
 
-    def add(self, place: int, columns: Index, values: Array, intercept: Array, problem: Problem, tolerance: float) -> None:
+    def add(self, place: int, columns: Index, values: Array, intercept: Array, problem: Stated, tolerance: float) -> None:
         """Check one model: its features, its bounds, and that it is not above the threshold."""
         require(len(np.unique(columns)) == len(columns), f"model {place} of the list names a feature twice.")
         coef, every = np.zeros(len(problem.counted)), problem.columns(columns)
@@ -97,7 +97,7 @@ class Listing:
         """Note a fault, of many only the first few."""
         self.faults.append(fault)
 
-    def walk(self, tree: Tree, problem: Problem, upper: Any, enough: float, report: Report | None) -> Walk:
+    def walk(self, tree: Tree, problem: Stated, upper: Any, enough: float, report: Report | None) -> Walk:
         """Walk the tree: its open leaves must be those of the list, and of supports that add nothing to it."""
         least: Any = math.inf
         leaves = unsolved = 0
@@ -122,7 +122,7 @@ class Listing:
         faults = self.faults[:MOST_FAULTS] + ([f"{more} more faults of listed models."] if more > 0 else [])
         return Walk(least, leaves, unsolved, faults)
 
-    def check_listed(self, place: int, bound: Any, state: State | None, problem: Problem) -> None:
+    def check_listed(self, place: int, bound: Any, state: State | None, problem: Stated) -> None:
         """Check that the leaf of a model is that of its support, and that no other support there gains anything."""
         if state is None:
             self.tell(f"model {place} of the list is at a leaf that holds no model up to the threshold.")
@@ -133,7 +133,7 @@ class Listing:
         elif not all_decided and not self.nothing_more(place, bound, state, problem):
             self.tell(f"the leaf of model {place} of the list holds other models.")
 
-    def check_redundant(self, node: int, place: int, bound: Any, state: State | None, problem: Problem) -> dict[Support, int]:
+    def check_redundant(self, node: int, place: int, bound: Any, state: State | None, problem: Stated) -> dict[Support, int]:
         """Check that the supports of a leaf add nothing to a listed model; return the support that is decided there."""
         if state is None:  # nothing is there
             return {}
@@ -146,7 +146,7 @@ class Listing:
             self.tell(f"node {node} may hold a model that is better than model {place} of the list, and is not listed.")
         return {inside: place}
 
-    def nothing_more(self, place: int, bound: Any, state: State, problem: Problem) -> bool:
+    def nothing_more(self, place: int, bound: Any, state: State, problem: Stated) -> bool:
         """Return whether all supports of a region, with whatever undecided features, gain nothing on a model with some of those
         that are in. A bound counts what features cost: it says what they gain only where they cost nothing.
         """
@@ -166,12 +166,12 @@ class Listing:
                     break
 
 
-def paid(features: Collection[int], problem: Problem) -> float:
+def paid(features: Collection[int], problem: Stated) -> float:
     """Return what counted features pay: lambda_0 each, or times their prices."""
     prices = len(features) if problem.price is None else math.fsum(float(problem.price[j]) for j in features)
     return float(problem.lambda_0) * prices
 
 
-def features_of(state: State, problem: Problem) -> tuple[Support, bool]:
+def features_of(state: State, problem: Stated) -> tuple[Support, bool]:
     """Return the counted features that are in, and whether all others are out."""
     return frozenset(state.index[state.inside & problem.counted[state.index]].tolist()), bool(state.inside.all())

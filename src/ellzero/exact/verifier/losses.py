@@ -18,7 +18,7 @@ from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.balancing import balance, class_point
 
-__all__ = ["KNOWN", "Hinge", "Loss", "loss_of"]
+__all__ = ["KNOWN", "HingeTerms", "LossTerms", "claimed_loss"]
 
 Array = NDArray[Any]
 LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
@@ -34,7 +34,7 @@ class Logs(Protocol):
         """Return a lower bound of -share log share, of a number above zero and below one."""
 
 
-class Loss(ABC):
+class LossTerms(ABC):
     """A loss f(eta, y); arrays have the rows of one output after those of another."""
 
     name: ClassVar[str]
@@ -94,7 +94,7 @@ class Loss(ABC):
         raise NotImplementedError
 
 
-class OfLabels(Loss):
+class TermsOfLabels(LossTerms):
     """A loss of labels -1 and +1, which is a function of y eta."""
 
     largest: ClassVar[float] = 1.0  # alpha
@@ -114,7 +114,7 @@ class OfLabels(Loss):
         return np.asarray(y * (w * np.clip(alpha, 0.0, self.largest)))
 
 
-class Logistic(OfLabels):
+class LogisticTerms(TermsOfLabels):
     """log(1 + exp(-y eta))."""
 
     name = "logistic"
@@ -144,7 +144,7 @@ class Logistic(OfLabels):
         return w * (logs.entropy_below(size / w) + logs.entropy_below(1 - size / w))
 
 
-class SquaredHinge(OfLabels):
+class SquaredHingeTerms(TermsOfLabels):
     """max(0, 1 - y eta)^2."""
 
     name = "squared_hinge"
@@ -167,7 +167,7 @@ class SquaredHinge(OfLabels):
         return size - size * size / (4 * w)
 
 
-class Hinge(OfLabels):
+class HingeTerms(TermsOfLabels):
     """max(0, 1 - y eta)."""
 
     name = "hinge"
@@ -189,7 +189,7 @@ class Hinge(OfLabels):
         return size if size <= w else -math.inf
 
 
-class SquaredError(Loss):
+class SquaredErrorTerms(LossTerms):
     """(y - eta)^2 / 2."""
 
     name = "squared_error"
@@ -218,7 +218,7 @@ class SquaredError(Loss):
         return theta * y - size * size / (2 * w)
 
 
-class Huber(Loss):
+class HuberTerms(LossTerms):
     """r^2 / 2 of residuals r = y - eta up to delta, delta |r| - delta^2 / 2 beyond."""
 
     name = "huber"
@@ -273,7 +273,7 @@ class Huber(Loss):
         return theta * y - size * size / (2 * w) if size <= w * Fraction(self.delta) else -math.inf
 
 
-class Multinomial(Loss):
+class MultinomialTerms(LossTerms):
     """log sum_l exp(eta_l) - eta_y."""
 
     name = "multinomial"
@@ -344,12 +344,13 @@ def of_parts(linear: Array, square: Array) -> tuple[Array, Array]:
     return linear - square, np.abs(linear) + square
 
 
-KNOWN: dict[str, Loss] = {
-    loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Huber(1.0), Multinomial())
+KNOWN: dict[str, LossTerms] = {
+    loss.name: loss
+    for loss in (LogisticTerms(), SquaredHingeTerms(), HingeTerms(), SquaredErrorTerms(), HuberTerms(1.0), MultinomialTerms())
 }
 
 
-def loss_of(header: dict[str, Any]) -> Loss:
+def claimed_loss(header: dict[str, Any]) -> LossTerms:
     """Return the loss of a certificate, whose name is known."""
     loss = KNOWN[header["loss"]]
     return type(loss)(*(float(header[name]) for name in loss.parameters))

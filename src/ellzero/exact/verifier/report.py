@@ -22,15 +22,15 @@ from ellzero.exact.verifier.claims import (
     check_header,
     hold,
     level_of,
-    load,
     outputs_of,
+    read_claims,
     read_problem,
     read_solution,
     read_tree,
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
-from ellzero.exact.verifier.statement import column_names, describe, differences
+from ellzero.exact.verifier.statement import column_names, describe, other_settings
 from ellzero.exact.verifier.tree import Report
 
 SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
@@ -151,13 +151,13 @@ def verify(
     numbers, claimed, watch = arithmetic_of(arithmetic), math.nan, watching(progress)
     expected = None if expect is None and not settings else {**(expect or {}), **settings}
     try:
-        header, arrays = load(certificate)
+        header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
             problem = read_problem(header, arrays, X, y, numbers)
-            other = [] if expected is None else differences(header, arrays, expected, column_names(X))
+            other = [] if expected is None else other_settings(header, arrays, expected, column_names(X))
             coef, intercept = read_solution(header, arrays, problem)
             found = problem.evaluate(coef, intercept)
             objective = float(found.value)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.verifier.losses import loss_of
+from ellzero.exact.verifier.bounds import BUDGET_SLACK
+from ellzero.exact.verifier.losses import claimed_loss
 
 Array = NDArray[np.float64]
 Header = dict[str, Any]
@@ -19,7 +20,6 @@ Arrays = dict[str, NDArray[Any]]
 LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
-BUDGET_SLACK = 1e-12  # relative, see `bounds`
 DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "loss": "logistic",
     "huber_delta": 1.35,
@@ -51,12 +51,12 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     if "group" in arrays:
         sizes = np.bincount(arrays["group"])
         one, columns = "group", f"{count(p, 'column')} in {count(int((sizes > 0).sum()), 'group')} of at most {sizes.max()}"
-    about = "".join(f" with {name} = {header[name]:.12g}" for name in loss_of(header).parameters)
+    about = "".join(f" with {name} = {header[name]:.12g}" for name in claimed_loss(header).parameters)
     lines = [f"{header['loss'].replace('_', ' ')} loss{about}{of_outputs}, {with_intercept}; {n} rows, {columns}"]
     if "classes" in arrays:
         labels = [f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"][:LONGEST_LIST].tolist()]
         more = len(arrays["classes"]) - len(labels)
-        against = len(arrays["classes"]) == 2 and not loss_of(header).coupled
+        against = len(arrays["classes"]) == 2 and not claimed_loss(header).coupled
         lines[0] += f"; {' against '.join(labels)}" if against else f"; {', '.join(labels)}" + f" and {more} more" * (more > 0)
     limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
     if header.get("budget") is not None:
@@ -67,7 +67,7 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     scale = ", beta on the scale of standardised features" if header["standardize"] else ""
     lines.append((", ".join(limits) or "no penalty, no limit") + scale)
     if "unpenalized" in arrays and len(arrays["unpenalized"]):
-        lines.append(f"always allowed, without lambda_0: {listed(arrays['unpenalized'])}")
+        lines.append(f"always allowed, without lambda_0: {some_of(arrays['unpenalized'])}")
     if "price" in arrays and (paid := arrays["price"][arrays["price"] > 0.0]).size:
         lines.append(f"features have costs, from {paid.min():.12g} to {paid.max():.12g}")
     lines += box_lines(header, arrays)
@@ -83,7 +83,7 @@ def outputs_in_words(header: Header, arrays: Arrays) -> tuple[str, str]:
     """Return how many outputs the loss is of, and what each of them is; nothing if there is one."""
     if "outputs" not in header:
         return "", ""
-    if loss_of(header).coupled:
+    if claimed_loss(header).coupled:
         return f" of {header['outputs']} classes", " for each class"
     if "classes" in arrays and len(arrays["classes"]) > 2:
         return f" of {header['outputs']} classes, each against the others", " for each class"
@@ -104,11 +104,11 @@ def box_lines(header: Header, arrays: Arrays) -> list[str]:
         )
     if len(fixed):
         zero = " at zero, that is not allowed in a model," if (low[fixed] == 0.0).all() else ""
-        lines.append(f"coefficients are fixed{zero} for {len(fixed)} of {header['p']} features: {listed(fixed)}")
+        lines.append(f"coefficients are fixed{zero} for {len(fixed)} of {header['p']} features: {some_of(fixed)}")
     return lines
 
 
-def listed(features: NDArray[Any]) -> str:
+def some_of(features: NDArray[Any]) -> str:
     """Return the indices of some features, shortened if there are many."""
     shown = ", ".join(str(int(j)) for j in features[:LONGEST_LIST])
     more = len(features) - LONGEST_LIST
@@ -120,7 +120,7 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[str]) -> list[str]:
+def other_settings(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[str]) -> list[str]:
     """Return in which parts a certificate is about another problem than expected, one sentence for each.
 
     Settings that are not stated have the defaults of `ellzero.solve`. `names` are those of X's columns, if it has any.
@@ -132,16 +132,16 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     wanted = {**DEFAULTS, **expected}
     if wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
-    labels = as_labels(wanted["groups"], header["p"], names)
-    free, price = as_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names, labels)
+    labels = labels_of_groups(wanted["groups"], header["p"], names)
+    free, price = free_and_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names, labels)
     if (
         price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float))
     ):  # without costs, a number of features
         wanted |= {"k": math.floor(wanted["budget"] * (1.0 + BUDGET_SLACK)), "budget": None}
     out = []
-    for name in (*COMPARED, *loss_of(header).parameters, *ASSUMPTIONS):
+    for name in (*COMPARED, *claimed_loss(header).parameters, *ASSUMPTIONS):
         if name in wanted and not same_setting(header.get(name), wanted[name]):
-            out.append(f"{name} is {shown(header.get(name))} in the certificate, not {shown(wanted[name])} as expected.")
+            out.append(f"{name} is {as_said(header.get(name))} in the certificate, not {as_said(wanted[name])} as expected.")
     n, p = header["n"], header["p"]
     for name, default in (("lower", -np.inf), ("upper", np.inf)):
         if not np.array_equal(arrays.get(name, np.full(p, default)), spread_out(name, wanted[name], p, default)):
@@ -181,7 +181,7 @@ def same_setting(claimed: Any, wanted: Any) -> bool:
         return False
 
 
-def shown(value: Any) -> str:
+def as_said(value: Any) -> str:
     """Return a setting as text that is safe to print."""
     return f"{value!r:.40}"
 
@@ -194,7 +194,7 @@ def spread_out(name: str, value: Any, size: int, default: float) -> Array:
         raise InvalidInputError(f"{name} must be a number or {size} numbers.") from None
 
 
-def as_labels(groups: Any, p: int, names: list[str]) -> list[Any]:
+def labels_of_groups(groups: Any, p: int, names: list[str]) -> list[Any]:
     """Return the label of each column's group, None for a column on its own; groups are labels, or columns by their name."""
     if groups is None:
         return [None] * p
@@ -221,7 +221,7 @@ def heads_of(labels: list[Any]) -> NDArray[np.int64]:
     return np.array([j if label is None else first.setdefault(label, j) for j, label in enumerate(labels)], dtype=np.int64)
 
 
-def as_prices(
+def free_and_prices(
     unpenalized: Any, costs: Any, p: int, names: list[str], labels: list[Any]
 ) -> tuple[NDArray[np.bool_], Array | None]:
     """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one.

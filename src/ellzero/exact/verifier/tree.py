@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.exact.verifier.arithmetic import Point
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.regions import Blocks, Index, State, States
@@ -59,7 +59,7 @@ class Tree:
                 raise Refused(f"node {node} of the tree has a missing child or children that do not cover it.")
         return children
 
-    def walk(self, problem: Problem, upper: Any, enough: float, report: Report | None = None) -> tuple[Any, int, int]:
+    def walk(self, problem: Stated, upper: Any, enough: float, report: Report | None = None) -> tuple[Any, int, int]:
         """Return the least bound of all leaves, and the numbers of leaves and of open ones (no dual point, below `enough`)."""
         least: Any = math.inf
         leaves = unsolved = 0
@@ -68,7 +68,7 @@ class Tree:
             unsolved += not leaf.solved and leaf.bound < enough
         return least, leaves, unsolved
 
-    def leaves(self, problem: Problem, upper: Any, report: Report | None = None) -> Iterator[Leaf]:
+    def leaves(self, problem: Stated, upper: Any, report: Report | None = None) -> Iterator[Leaf]:
         """Walk the tree, and yield its leaves with what is proved of them; `report` gets the part of the nodes that is done."""
         children, waiting = self.children(), Waiting(problem.root(), problem.batch)
         # Points are made for many nodes at once, some batches ahead.
@@ -88,7 +88,7 @@ class Tree:
             if report is not None:
                 report(done / len(children))
 
-    def prove(self, problem: Problem, upper: Any, starts: dict[int, Proved], points: dict[int, Point]) -> dict[int, Proved]:
+    def prove(self, problem: Stated, upper: Any, starts: dict[int, Proved], points: dict[int, Point]) -> dict[int, Proved]:
         """Return what is proved of nodes, from what is proved of their parents and from their dual points."""
         regions = {node: state for node, (_, state) in starts.items() if state is not None}
         bounds = {node: bound for node, (bound, _) in starts.items()}
