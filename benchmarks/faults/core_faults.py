@@ -140,8 +140,8 @@ CORE_FAULTS = [
     Fault(
         "swaps that do not pay",
         f"{SOURCE}swaps/exchange.cpp",
-        "if (trial.cost < model.cost - worth && trial.size <= model.size) {",
-        "if (trial.size <= model.size) {",
+        "if (!terms.allow(trial) || !(terms.objective(trial) < terms.objective(model) - worth)) return false;",
+        "if (!terms.allow(trial)) return false;",
         "swaps are made that make a model worse",
         SWAPS,
     ),

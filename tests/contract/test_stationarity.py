@@ -1,5 +1,7 @@
 """Every returned solution satisfies Theorem 1: every loss with every penalty, and every storage with every loss and penalty."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 from support.problems import GROUPED, LOSSES, PENALTIES, STORAGES, every_pair, random_problem, store, target
@@ -8,6 +10,9 @@ import ellzero as ez
 
 PENALTIES = PENALTIES | GROUPED
 CASES = [(*case, seed) for seed, case in enumerate(every_pair(PENALTIES), start=11)]  # each with numbers of its own
+CASES += [
+    ("huber", storage, penalty, 211 + j) for j, (penalty, storage) in enumerate(zip(PENALTIES, cycle(STORAGES), strict=False))
+]
 of_every_pair = pytest.mark.parametrize(("loss", "storage", "penalty", "seed"), CASES)
 
 

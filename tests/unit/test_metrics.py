@@ -31,7 +31,9 @@ WAYS = {
     "coefficients": [0.5, 0.0, 0.0, -2.0],
     "row": np.array([[0.5, 0.0, 0.0, -2.0]]),
     "sparse": sparse.csr_matrix([[0.5, 0.0, 0.0, -2.0]]),
-    "model": ez.Model(np.array([0, 3]), np.array([0.5, -2.0]), 0.0, 4, 0.0, 2, 0.0, 0.0, "logistic", None).coef,
+    "model": ez.Model(
+        np.array([0, 3]), np.array([0.5, -2.0]), 0.0, 4, 0.0, 2, 0.0, 0.0, "logistic", None, None, np.ones(2), 2.0, None
+    ).coef,
 }
 
 

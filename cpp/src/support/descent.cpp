@@ -167,7 +167,7 @@ std::vector<double> Descent::removal_costs(const Iterate& it, int32_t kept) {
     for (size_t k = 0; k < costs.size(); ++k) {
         const int32_t j = it.support[k];
         if (!problem_.penalty.counted(j) || !problem_.is_head(j) || j == kept) costs[k] = Penalty::infinity;
-        else if (problem_.penalty.unequal) costs[k] /= problem_.penalty.price(j);
+        else costs[k] /= problem_.penalty.price(j);
     }
     return costs;
 }

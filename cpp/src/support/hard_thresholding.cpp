@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -76,14 +77,10 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
     problem_.X.all_dots(it.r.data(), slopes_.data());
     std::vector<double> from(p, 0.0);
     for (size_t k = 0; k < it.support.size(); ++k) from[it.support[k]] = it.beta[k];
-    struct Entry {
-        int32_t column;  // the head of a group
-        double gain;
-    };
-    std::vector<Entry> chosen, counted;
+    std::vector<int32_t> chosen;  // features, by their heads
+    std::vector<std::pair<double, int32_t>> competing;
     std::vector<double> values(p, 0.0);
-    for (int64_t c = 0; c < p; ++c) {
-        const auto head = static_cast<int32_t>(c);
+    for (int32_t head = 0; head < p; ++head) {
         if (!problem_.is_head(head)) continue;
         // The decrease of the surrogate when the feature leaves zero. Without bounds it orders single columns by |target|.
         double gain = 0.0;
@@ -96,25 +93,22 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
             used = true;
             gain += curvature * value * (target - 0.5 * value) - penalty.value(value);
         }
-        const bool competes = penalty.counted(head) && size >= 0;
-        if (competes && used) counted.push_back({head, gain});
-        if (!penalty.counted(head) || (!competes && used && lambda_0 * penalty.price(head) <= gain))
-            chosen.push_back({head, 0.0});
+        if (!penalty.counted(head)) chosen.push_back(head);
+        else if (used && size >= 0) competing.emplace_back(-gain, head);
+        else if (used && lambda_0 * penalty.price(head) <= gain) chosen.push_back(head);
     }
-    if (std::ssize(counted) > size && size >= 0) {
-        std::nth_element(counted.begin(), counted.begin() + size, counted.end(), [](const Entry& a, const Entry& b) {
-            return a.gain != b.gain ? a.gain > b.gain : a.column < b.column;
-        });
-        counted.resize(size);
+    if (std::cmp_greater(competing.size(), size) && size >= 0) {
+        std::nth_element(competing.begin(), competing.begin() + size, competing.end());
+        competing.resize(size);
     }
-    chosen.insert(chosen.end(), counted.begin(), counted.end());
-    std::sort(chosen.begin(), chosen.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+    for (const auto& [gain, head] : competing) chosen.push_back(head);
+    std::sort(chosen.begin(), chosen.end());
     Model out;
-    for (const Entry& entry : chosen) {
-        const Members members = problem_.members(entry.column);
+    for (const int32_t head : chosen) {
+        const Members members = problem_.members(head);
         out.support.insert(out.support.end(), members.begin(), members.end());
-        out.size += penalty.counted(entry.column);
-        out.spent += penalty.price(entry.column);
+        out.size += penalty.counted(head);
+        out.spent += penalty.price(head);
     }
     std::sort(out.support.begin(), out.support.end());
     for (const int32_t j : out.support) out.beta.push_back(values[j]);

@@ -27,9 +27,6 @@ constexpr double to_the_boundary = 0.995;
 // Multipliers this far from 0 and 1 put a row on the hinge's bend.
 constexpr double on_the_bend = 1e-3;
 
-// The logistic loss of a class with less than this weight falls so slowly that Newton's steps would be hundreds.
-constexpr double rare = 1e-6;
-
 // argmin over c of lambda_1 sum_l |b_l - c| + lambda_2 sum_l (b_l - c)^2; of several without lambda_2, the one next to zero.
 // `b` ascends.
 double best_centre(const std::vector<double>& b, double lambda_1, double lambda_2) {
@@ -63,7 +60,6 @@ void Refit::intercept(Iterate& it) {
 
 void Refit::intercept_of(Iterate& it, int64_t output) {
     const int64_t n = problem_.rows() / problem_.X.blocks(), first = output * n;
-    if (it.support.empty() && problem_.loss.log_odds()) begin_with_rare_class(it, output);
     std::vector<double> curved(problem_.rows());
     for (int step = 0; step < 20; ++step) {
         problem_.X.design().curvature_diagonal(it.d.data(), curved.data());
@@ -83,17 +79,6 @@ void Refit::intercept_of(Iterate& it, int64_t output) {
         if (it.loss > before) return restore(it, problem_.loss);
         it.intercept[output] += move;
     }
-}
-
-void Refit::begin_with_rare_class(Iterate& it, int64_t output) {
-    const int64_t n = problem_.rows() / problem_.X.blocks(), first = output * n;
-    double weight[2] = {0.0, 0.0};
-    for (int64_t i = first; i < first + n; ++i) weight[problem_.y[i] > 0.0] += problem_.w[i];
-    if (!(std::min(weight[0], weight[1]) > 0.0) || std::min(weight[0], weight[1]) > rare) return;
-    const double best = std::log(weight[1]) - std::log(weight[0]);
-    kernels::add_scalar(best - it.intercept[output], n, it.eta.data() + first);
-    it.intercept[output] = best;
-    it.evaluate(problem_.loss);
 }
 
 Refit::Promise Refit::find_step(const Iterate& it, const std::vector<double>& r) {

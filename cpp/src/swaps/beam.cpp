@@ -1,6 +1,7 @@
 #include "ellzero/swaps/beam.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -48,8 +49,8 @@ bool grow_beam(const Problem& problem, Exchange& exchange, Pool& pool, int large
                          [](const Child& a, const Child& b) { return a.promise < b.promise; });
         if (children.size() > refitted) children.resize(refitted);
         for (const Child& child : children) {
-            Model model;
-            if (exchange.add(level[child.parent], child.column, model)) next.emplace(model.support, model);
+            const Model model = exchange.added(level[child.parent], child.column);
+            if (std::isfinite(model.cost)) next.emplace(model.support, model);
         }
         // Not improved by swaps here: models of one size would become the same.
         level.clear();

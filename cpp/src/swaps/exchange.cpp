@@ -21,6 +21,12 @@ constexpr int most_rounds = 100;
 // Columns that are forced in, at the cost of features that make room for them; larger models are not exchanged so.
 constexpr size_t forced = 8;
 constexpr int most_forced = 32;
+
+Model none() {
+    Model out;
+    out.cost = Penalty::infinity;
+    return out;
+}
 }  // namespace
 
 Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen)
@@ -148,8 +154,8 @@ Model Exchange::without(const Model& model, int32_t feature, const Terms& terms)
 }
 
 Model Exchange::with(const Model& model, int32_t column, const Terms& terms) {
-    Model out;
-    if (!add(model, column, out)) return model;
+    Model out = added(model, column);
+    if (std::isinf(out.cost)) return model;
     if (!terms.limited()) {  // it takes the place of another
         it_.load(out);
         if (!descent_.shrink(it_, column)) return model;
@@ -174,26 +180,22 @@ void Exchange::search(Model& model, const Terms& terms, bool thorough) {
     }
 }
 
-bool Exchange::shrink(const Model& model, Model& out, double target) {
+Model Exchange::shrunk(const Model& model, double target) {
     it_.load(model);
-    if (!descent_.shrink(it_)) return false;
-    out = refit(target);
-    return std::isfinite(out.cost);
+    return descent_.shrink(it_) ? refit(target) : none();
 }
 
-bool Exchange::grow(const Model& model, Model& out, double target) {
+Model Exchange::grown(const Model& model, double target) {
     it_.load(model);
-    if (!descent_.extend(it_)) return false;
-    out = refit(target);
-    return std::isfinite(out.cost);
+    return descent_.extend(it_) ? refit(target) : none();
 }
 
-bool Exchange::add(const Model& model, int32_t column, Model& out) {
+Model Exchange::added(const Model& model, int32_t column) {
     it_.load(model);
-    if (it_.contains(column)) return false;
+    if (it_.contains(column)) return none();
     it_.add(column, 0.0);
-    out = refit();
-    return out.size > model.size;
+    Model out = refit();
+    return out.size > model.size ? out : none();
 }
 
 std::vector<Entry> Exchange::entries(const Model& model, double dearest) {

@@ -126,7 +126,6 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
         changed = round == 0;
         for (const int size : order) {
             if (size == 0) continue;
-            Model model;
             if (const Model* neighbour = pool.of_size(down ? size + 1 : size - 1)) {
                 auto& last = (down ? shrunk : grown)[neighbour->size];
                 if (last != neighbour->support) {
@@ -134,7 +133,8 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
                     const bool starts = size <= worth_a_second_start;
                     const Model* kept = pool.of_size(size);
                     const double target = kept && !starts ? kept->cost : Penalty::infinity;
-                    if (down ? exchange.shrink(*neighbour, model, target) : exchange.grow(*neighbour, model, target)) {
+                    Model model = down ? exchange.shrunk(*neighbour, target) : exchange.grown(*neighbour, target);
+                    if (std::isfinite(model.cost)) {
                         if (starts && model.size == size) exchange.improve(model, {.most = size});
                         changed |= pool.insert(model);
                     }
@@ -142,7 +142,7 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
             }
             const Model* current = pool.of_size(size);
             if (!current || current->searched) continue;
-            model = *current;
+            Model model = *current;
             changed |= exchange.improve(model, {.most = size});
             pool.insert(model);
         }

@@ -42,12 +42,10 @@ Move Neighbourhood::cheapest_removal(const Iterate& it) {
 }
 
 double Neighbourhood::Worth::of(double gain, int32_t j) const {
-    if (!penalty.unequal) return gain;
     return lambda_0 ? gain - *lambda_0 * penalty.price(j) : gain / penalty.price(j);
 }
 
 double Neighbourhood::Worth::needed(double worth, int32_t j) const {
-    if (!penalty.unequal) return worth;
     return lambda_0 ? worth + *lambda_0 * penalty.price(j) : worth * penalty.price(j);
 }
 
@@ -110,8 +108,7 @@ Move Neighbourhood::find_swap(const Iterate& it, double lambda_0, double worth) 
         const size_t count = std::min<size_t>(removable.size() - start, removals_per_read);
         for (size_t k = 0; k < count; ++k) {
             removals[k] = removal(it, removable[start + k], etas[k]);
-            if (problem_.penalty.unequal)
-                removals[k].gain += lambda_0 * problem_.penalty.price(it.support[removable[start + k]]);
+            removals[k].gain += lambda_0 * problem_.penalty.price(it.support[removable[start + k]]);
             problem_.loss.residual(n, etas[k].data(), problem_.y, problem_.w, residuals.data() + k * n);
         }
         problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());

@@ -170,10 +170,7 @@ class L0Estimator(BaseEstimator):
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
         self._spread = {
-            int(j): float(spread)
-            for model in models
-            if model.spread is not None
-            for j, spread in zip(model.support, model.spread, strict=True)
+            int(j): float(spread) for model in models for j, spread in zip(model.support, model.spread, strict=True)
         }
 
     def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ class Path:
         """The objective P of each model, at its lambda_0."""
         return self.cost + self.lambda_0 * self.spent
 
-    @property
+    @cached_property
     def spent(self) -> Array:
         """The sum of the costs of each model's features: their number, without `feature_cost`."""
         starts = self.coef.indptr[:: self.problem.outputs].tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,14 +66,10 @@ class Model:
     objective: float
     loss: Loss
     classes: NDArray[Any] | None
-    names: list[str] | None = None
-    spread: Array | None = None  # standard deviations of the features, in the data of the fit
-    spent: float = math.nan  # the size, if it is not given
-    groups: tuple[str, ...] | None = None  # the name of each column's group; None without groups
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.spent):
-            object.__setattr__(self, "spent", float(self.size))
+    names: list[str] | None
+    spread: Array  # standard deviations of the features, in the data of the fit
+    spent: float
+    groups: tuple[str, ...] | None  # the name of each column's group; None without groups
 
     @property
     def outputs(self) -> int:
@@ -213,7 +208,7 @@ class Model:
         Of several outputs, ``output`` is the class, or the number of the target, that a row belongs to.
         """
         order = self._order()
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        spread = self.spread[order]
         labels, columns = self.output_labels(), dict[str, list[Any]]()
         for label, values, intercept in zip(labels, self._columns(), self.coefficients.intercept, strict=True):
             part: dict[str, list[Any]] = {
@@ -255,7 +250,7 @@ class Model:
 
         """
         order = np.argsort(-self._sizes(), kind="stable")
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        spread = self.spread[order]
         names = [self.feature_name(int(j)) for j in self.support[order]]
         parts = [
             Effects(label, names, values[order], spread, float(intercept))
@@ -290,10 +285,9 @@ class Model:
         """Return the places of the coefficients, the largest first; those of a group stay together, in the order of columns."""
         if self.groups is None:
             return np.argsort(-self._sizes(), kind="stable")
-        spread = np.ones(len(self.values)) if self.spread is None else self.spread
         weight: dict[str, float] = {}
         own = [self.groups[j] for j in self.support]
-        for group, effect in zip(own, self._sizes() * spread, strict=True):
+        for group, effect in zip(own, self._sizes() * self.spread, strict=True):
             weight[group] = max(weight.get(group, 0.0), float(effect))
         ranked = sorted(weight, key=lambda group: -weight[group])
         place = {group: rank for rank, group in enumerate(ranked)}
@@ -314,11 +308,10 @@ class Model:
 
     def _repr_html_(self) -> str:
         order = self._order()
-        spread = np.full(len(order), np.nan) if self.spread is None else self.spread
         rows = list[list[str]]()
         for k in order:
             values = np.atleast_1d(self.values[k])
-            effects = [] if self.outputs > 1 else [figure(values[0] * spread[k])]
+            effects = [] if self.outputs > 1 else [figure(values[0] * self.spread[k])]
             rows.append([shown(self.feature_name(int(self.support[k]))), *(f"{value:.6g}" for value in values), *effects])
         heads = ["coefficient", "per standard deviation"]
         if self.outputs > 1:

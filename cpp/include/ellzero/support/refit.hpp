@@ -30,8 +30,6 @@ class Refit {
     // Raises the outputs of each column alike, to where the penalty is least; softmax does not change. Whether any was moved.
     bool centre(Iterate& it) const;
     void intercept_of(Iterate& it, int64_t output);
-    // The best intercept without features in closed form, if one class weighs next to nothing.
-    void begin_with_rare_class(Iterate& it, int64_t output);
     // What the model promises of a step: the change of G, and the slope of G at its start.
     struct Promise {
         double change, slope;

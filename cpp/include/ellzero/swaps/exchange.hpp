@@ -40,11 +40,11 @@ class Exchange {
     Model without(const Model& model, int32_t feature, const Terms& terms);
     Model with(const Model& model, int32_t column, const Terms& terms);
 
-    // The model without its cheapest feature, with the column that gains most, or with this column, refitted; false if there is
-    // none, or if a refit cannot get it below `target`.
-    bool shrink(const Model& model, Model& out, double target = Penalty::infinity);
-    bool grow(const Model& model, Model& out, double target = Penalty::infinity);
-    bool add(const Model& model, int32_t column, Model& out);
+    // The model without its cheapest feature, with the column that gains most, or with this column, refitted; its cost is
+    // infinite if there is none, or if a refit cannot get it below `target`.
+    Model shrunk(const Model& model, double target);
+    Model grown(const Model& model, double target);
+    Model added(const Model& model, int32_t column);
 
     // The columns that gain most by entering, and the swaps that promise most, best first.
     std::vector<Entry> steepest(const Model& model, size_t most, double dearest = Penalty::infinity);

@@ -1,11 +1,11 @@
 // Predicts the change of G by every swap, all coefficients refitted, with a quadratic model of G at the iterate.
 //
-// With H = Z'DZ + 2 lambda_2 I on the support (and intercept), v_i = (H^-1)_ii, u = H^-1 Z'D z_j, c_j = z_j'D z_j + 2 lambda_2
-// - z_j'DZ u and g_j the gradient of an outside column, exchanging i for j and refitting the rest changes the model by
-//     beta_i^2 / (2 v_i)  -  (|g_j - beta_i u_i / v_i| - lambda_1)^2 / (2 (c_j + u_i^2 / v_i)).
-// Where columns come in groups, with I out and J in, W = V_II^-1 and rho the coupling of J, it is
-//     beta_I' W beta_I / 2  -  sum_J (|g_j - u_I' W beta_I| - lambda_1)^2 / (2 (c_j + u_I' W u_I)) / rho
-// at least; the best by that are ranked again with the whole matrix C in the place of its diagonal c and of rho.
+// With H = Z'DZ + 2 lambda_2 I on the support (and intercept), u = H^-1 Z'D z_j, c_j = z_j'D z_j + 2 lambda_2 - z_j'DZ u and
+// g_j the gradient of an outside column, exchanging a feature's columns I for the columns J of another and refitting the rest
+// changes the model by
+//     beta_I' W beta_I / 2  -  sum_J (|g_j - u_I' W beta_I| - lambda_1)^2 / (2 (c_j + u_I' W u_I)) / rho,   W = ((H^-1)_II)^-1,
+// where rho is the coupling of J. For single columns, W = 1 / (H^-1)_ii and rho = 1, that is exact; for groups it is a lower
+// bound of the gain, and the best by that are ranked again with the whole matrix C in the place of its diagonal c and of rho.
 // All of it follows from the products Z'D X. They are computed for a feature when it first appears, many features to one read
 // of X, and kept while D changes little: the model only ranks swaps, which are then tried.
 #pragma once
