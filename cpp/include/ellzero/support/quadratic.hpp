@@ -14,8 +14,8 @@ std::vector<double> finite_curvatures(const Problem& problem, const Iterate& it)
 struct Removal {
     int32_t head;
     std::vector<int64_t> positions;  // I, the head's first
-    std::vector<double> inverse{};   // V^-1, row-major
-    std::vector<double> pull{};      // V^-1 beta_I
+    std::vector<double> inverse;     // V^-1, row-major
+    std::vector<double> pull;        // V^-1 beta_I
     double cost = 0.0;               // beta_I' V^-1 beta_I / 2
 };
 
