@@ -58,6 +58,14 @@ CORE_FAULTS = [
         PROOFS,
     ),
     Fault(
+        "bend of the core's Huber loss",
+        f"{SOURCE}problem/loss.cpp",
+        "return {c * (e - 0.5 * c), c, c == e ? 1.0 : 0.0};",
+        "return {c * (e - 0.5 * c), c, 1.0};",
+        "its curvature beyond delta is not zero",
+        ("tests/test_core.py", "tests/reference/test_huber.py"),
+    ),
+    Fault(
         "entropy of two",
         f"{SOURCE}problem/conjugate.cpp",
         "(1.0 - share) * std::log1p(-share));\n    return {w * entropy",

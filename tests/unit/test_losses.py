@@ -76,3 +76,13 @@ def test_core_logistic_is_accurate_far_out():
         value, r, _ = _core.evaluate_loss(_core.LossKind.logistic, 0.0, eta[one], np.ones(1), np.ones(1))
         np.testing.assert_allclose(value, loss.value(eta[one], 1.0)[0], rtol=1e-14, atol=1e-120)
         np.testing.assert_allclose(r, loss.gradient(eta[one], np.ones(1)), rtol=1e-14, atol=1e-120)
+
+
+def test_losses_are_equal_to_their_names_and_to_the_same_loss():
+    for name, loss in LOSSES.items():
+        assert loss == name
+        assert {loss: 1}[name] == 1
+        assert [other for other in LOSSES if other == loss] == [name]
+    assert Huber(0.5) == Huber(0.5)
+    assert Huber(0.5) != Huber(0.8)
+    assert Hinge() != Hinge(0.1)

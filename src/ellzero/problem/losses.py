@@ -91,6 +91,13 @@ class Loss(ABC):
     def __str__(self) -> str:
         return self.name
 
+    def __eq__(self, other: object) -> bool:
+        """Whether this is the same loss, or its name: `model.loss == "logistic"`."""
+        return self.name == other if isinstance(other, str) else type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def settings(self) -> dict[str, Any]:
         """The loss as arguments of functions and entries of files name it."""
@@ -189,7 +196,7 @@ class LossOfMargins(SeparableLoss):
         """Return the best constant if these are the weights of +1 and -1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Logistic(LossOfMargins):
     """The logistic loss, log(1 + exp(-y eta))."""
 
@@ -221,7 +228,7 @@ class Logistic(LossOfMargins):
         return math.log(p) - math.log(q)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SquaredHinge(LossOfMargins):
     """The squared hinge, max(0, 1 - y eta)^2."""
 
@@ -248,7 +255,7 @@ class SquaredHinge(LossOfMargins):
         return (p - q) / (p + q)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hinge(LossOfMargins):
     """The hinge, max(0, 1 - y eta), or its smoothing of width tau (`smoothing`).
 
@@ -310,7 +317,7 @@ class LossOfNumbers(SeparableLoss):
             return float(w @ self.value(np.zeros(1), y - (self._best_constant(y, w) if fit_intercept else 0.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SquaredError(LossOfNumbers):
     """The squared error, (y - eta)^2 / 2, for regression."""
 
@@ -334,7 +341,7 @@ class SquaredError(LossOfNumbers):
         return weighted_mean(y, w)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Huber(LossOfNumbers):
     """Huber's loss of residuals r = y - eta: r^2 / 2 up to delta, and delta |r| - delta^2 / 2 beyond."""
 
@@ -383,7 +390,7 @@ class Huber(LossOfNumbers):
         return best + slope(best) / inside if inside > 0.0 else best  # makes up for the rounding, as that of a mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Multinomial(Loss):
     """The multinomial loss of several classes, log sum_l exp(eta_l) - eta_y; y has a one in the column of the class."""
 

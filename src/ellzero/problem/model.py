@@ -52,6 +52,7 @@ class Model:
     spent : the sum of their costs (`feature_cost`): the size, if no feature has a cost of its own
     lambda_0 : the penalty it was chosen at; None for a model chosen by its size
     objective : P at lambda_0; the cost, for a model chosen by its size
+    loss : the loss, which is equal to its name: ``model.loss == "logistic"``
 
     """
 

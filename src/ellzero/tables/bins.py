@@ -50,8 +50,8 @@ def bins(X: Any, n_bins: int = 8, *, like: Any = None) -> pd.DataFrame:
     """
     pandas = need("pandas", "frame")
     most = as_count("n_bins", n_bins, 2)
-    values, names, index = numbers_of(X, "X")
-    whole, known_names, _ = (values, names, index) if like is None else numbers_of(like, "like")
+    values, names, index = numeric_columns(X, "X")
+    whole, known_names, _ = (values, names, index) if like is None else numeric_columns(like, "like")
     if known_names != names:
         raise InvalidInputError("like must have the columns of X, in the same order.")
     columns: dict[str, Array] = {}
@@ -60,7 +60,7 @@ def bins(X: Any, n_bins: int = 8, *, like: Any = None) -> pd.DataFrame:
     return pandas.DataFrame(columns, index=index)
 
 
-def numbers_of(X: Any, argument: str) -> tuple[Array, list[str], Any]:
+def numeric_columns(X: Any, argument: str) -> tuple[Array, list[str], Any]:
     """Return the numbers of a table, the names of its columns, and its index."""
     try:
         values = np.asarray(X, dtype=np.float64)
