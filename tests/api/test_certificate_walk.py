@@ -113,7 +113,7 @@ def test_points_that_do_next_to_nothing_are_not_kept(monkeypatch):
     y = data[:, :3].sum(axis=1) + 2.0 * rng.standard_normal(40)
     certificate = ez.solve(data, y, loss="squared_error", k=3, lambda_2=0.05, n_jobs=1, time_limit=20.0).certificate
     parent, branch = certificate.arrays["parent"], certificate.arrays["branch"]
-    kinds, best, narrow = Counter(), {}, bounds.Problem.narrow
+    kinds, best, narrow = Counter(), {}, bounds.Stated.narrow
 
     def watch(self, states, points, upper):
         before = dict(states.split())
@@ -130,7 +130,7 @@ def test_points_that_do_next_to_nothing_are_not_kept(monkeypatch):
             kinds["fixes" if fixes else "narrows" if narrower else "raises" if bound > above else "nothing"] += 1
         return found, after
 
-    monkeypatch.setattr(bounds.Problem, "narrow", watch)
+    monkeypatch.setattr(bounds.Stated, "narrow", watch)
     assert ez.verify(certificate, data, y).valid
     assert kinds["fixes"] > 20, "no points of groups: this tells nothing"
     assert kinds["nothing"] <= 0.02 * sum(kinds.values()), kinds

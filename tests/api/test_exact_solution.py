@@ -135,7 +135,7 @@ BAD = {
         "warm_start must have 20 coefficients, got 5",
     ),
     "checkpoint nowhere": ({**EASY, "checkpoint": "/nowhere/at/all"}, "checkpoint must be a file in an existing folder"),
-    "loss": ({**EASY, "loss": "huber"}, "loss must be one of"),
+    "loss": ({**EASY, "loss": "poisson"}, "loss must be one of"),
     "n_jobs": ({**EASY, "n_jobs": 0}, "n_jobs must be"),
     "X": ({**EASY, "X": np.full((60, 20), np.nan)}, "X contains NaN"),
     "y": ({**EASY, "y": np.ones(60)}, "y must have exactly two classes"),

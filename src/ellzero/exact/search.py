@@ -68,6 +68,10 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
+    if problem.outputs > 1:
+        raise InvalidInputError(
+            f"backend={options.backend!r} solves problems of one output; use backend='builtin' for several."
+        )
     # MIP solvers are optional: this code is loaded only when one is used.
     with whole_imports():
         from ellzero.exact.mip.direct import DirectSearch

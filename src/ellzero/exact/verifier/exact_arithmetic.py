@@ -153,7 +153,9 @@ class Exact(Float64):
     def entropy_below(self, share: Fraction) -> Fraction:
         """Return a lower bound of -share log share, of a number above zero and below one."""
         with flint.ctx.workprec(BITS):
-            return fraction((-(ball(share) * ball(share).log())).lower())
+            # A share near one has its digits in what is left of it.
+            log = ball(share).log() if 2 * share <= 1 else (-ball(1 - share)).log1p()
+            return fraction((-(ball(share) * log)).lower())
 
     def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
         """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
