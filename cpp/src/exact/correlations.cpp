@@ -35,9 +35,10 @@ const std::vector<float>& Correlations::between(int32_t j, const std::vector<int
             }
     }
     for (size_t c = 0; c < missing_.size(); ++c) {
-        const auto [few, many] = std::minmax(problem_.members(j).size(), problem_.members(missing_[c]).size());
-        const double chance = static_cast<double>(many - 1) / static_cast<double>(problem_.rows());
-        known[missing_[c]] = static_cast<float>(std::sqrt(std::max(squares[c] / static_cast<double>(few) - chance, 0.0)));
+        const size_t mine = problem_.members(j).size(), others = problem_.members(missing_[c]).size();
+        const double chance = static_cast<double>(std::max(mine, others) - 1) / static_cast<double>(problem_.rows());
+        known[missing_[c]] =
+            static_cast<float>(std::sqrt(std::max(squares[c] / static_cast<double>(std::min(mine, others)) - chance, 0.0)));
     }
     return known;
 }
