@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -154,6 +154,11 @@ sanitize sanitize-threads: $(VENV)/.built
 	$(RUN_UNIT) $(BIN)/ctest --test-dir build/$@-objects --output-on-failure
 	$(RUN) build/$@/bin/python -c "import ellzero._core as c; assert '$@' in c.__file__, c.__file__"
 	$(RUN) build/$@/bin/python -m pytest -p no:cacheprovider $(TESTS) -k "not mip and not highs and not scip and not gurobi and not memory_stays_bounded"
+
+# Mistakes that are planted one at a time, and the test that finds each; FAULTS="--only losses.py" is some of them, and a run that was
+# stopped goes on. FAULTS="--check" says which texts the source no longer has.
+faults: $(VENV)/.built
+	$(BIN)/python -m benchmarks.faults --out benchmarks/results/faults.md $(FAULTS)
 
 # The core and its unit tests for other machines, in build/cross-*. Those for ARM and Windows run under emulation; those for macOS
 # are compiled and linked. On Debian: g++-aarch64-linux-gnu qemu-user-static g++-mingw-w64-x86-64-posix wine.

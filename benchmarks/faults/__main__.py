@@ -72,7 +72,7 @@ def table(known: dict[str, Outcome]) -> str:
     head = [
         "# Planted faults",
         "",
-        f"{len(rows)} mistakes in Python and C++, one at a time, and the first test that fails; {found} are found.",
+        f"{len(rows)} of {len(FAULTS)} mistakes, planted one at a time, and the first test that fails; {found} are found.",
         f'"before" is the suite of commit {BEFORE}, which was not thinned yet: "same" where it has the same test.',
         "`python -m benchmarks.faults --out benchmarks/results/faults.md` makes this table.",
         "",

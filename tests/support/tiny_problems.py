@@ -1,6 +1,8 @@
 """Tiny problems of the verifier, whose every subset is solved by the oracle, and dual points for them."""
 
+from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +14,13 @@ from support.problems import LOSSES
 
 
 def tiny(seed, loss, swaps=False, priced=False):
-    """A problem for the verifier, and G of every subset that it allows by the oracle; with prices, and maybe a budget."""
+    """A generator, a problem for the verifier, and G of every subset that it allows by the oracle; perhaps with prices."""
+    rng, problem, fits = drawn(seed, loss, swaps, priced)
+    return deepcopy(rng), problem, fits
+
+
+@cache
+def drawn(seed, loss, swaps, priced):
     rng = np.random.default_rng([seed, LOSSES.index(loss)] + [1] * swaps)
     n, p = int(rng.integers(8, 16)), int(rng.integers(3, 6))
     X = rng.standard_normal((n, p)) + rng.standard_normal(p) * rng.choice([0.0, 2.0])

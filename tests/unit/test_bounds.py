@@ -54,7 +54,7 @@ def formula(problem, state, theta, models):
 
 
 KINDS = [(False, False), (True, False), (False, True), (True, True)]  # swaps, and prices
-CASES = [(seed, loss, *kind) for kind in KINDS for loss in LOSSES for seed in range(6 if kind[1] else 12)]
+CASES = [(seed, loss, *kind) for kind in KINDS for loss in LOSSES for seed in range(4 if kind[1] else 8)]
 
 
 @pytest.mark.parametrize(("seed", "loss", "swaps", "priced"), CASES)
