@@ -20,7 +20,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import ellzero as ez
-from ellzero.problem.losses import Loss
 
 __all__ = ["as_bytes", "digest", "parts", "text_of"]
 
@@ -175,8 +174,8 @@ def scalar(value: Any) -> bool | int | float | str | None:
     """A value as Python's own type."""
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return None
-    if isinstance(value, Loss):
-        return value.name
+    if hasattr(value, "curvature_bound"):  # a loss, which has been a word
+        return str(value.name)
     for ours, theirs in ((bool, np.bool_), (int, np.integer), (float, np.floating), (str, np.str_)):
         if isinstance(value, (ours, theirs)):
             return ours(value)
