@@ -73,6 +73,7 @@ def table(known: dict[str, Outcome]) -> str:
         "# Planted faults",
         "",
         f"{len(rows)} of {len(FAULTS)} mistakes, planted one at a time, and the first test that fails; {found} are found.",
+        "Where it says nothing without a star, only the tests of the fault were run; `--rest` runs all others, too.",
         f'"before" is the suite of commit {BEFORE}, which was not thinned yet: "same" where it has the same test.',
         "`python -m benchmarks.faults --out benchmarks/results/faults.md` makes this table.",
         "",
@@ -86,7 +87,8 @@ def row(fault: Fault, outcome: Outcome) -> str:
     """Return a line of the table."""
     test = outcome.test.split("[")[0]
     before = "" if not test else "same" if was_there(test) else "no such test"
-    cells = [fault.name, f"`{fault.file}`", fault.breaks, f"`{test}`" if test else "nothing", before, f"{outcome.seconds:.0f}"]
+    where = f"`{test}`" if test else "nothing *" if outcome.rest else "nothing"
+    cells = [fault.name, f"`{fault.file}`", fault.breaks, where, before, f"{outcome.seconds:.0f}"]
     return f"| {' | '.join(cells)} |"
 
 
