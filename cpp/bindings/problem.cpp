@@ -60,8 +60,8 @@ Penalty BoundProblem::penalty() const {
     };
     const auto finite = [](double bound) { return std::isfinite(bound); };
     const bool unequal = some(prices, [](double c) { return c != 0.0 && c != 1.0; });
-    return {lambda_1, lambda_2, lower->data(), upper->data(), prices->data(), some(lower, finite) || some(upper, finite),
-            unequal};
+    const bool boxed = some(lower, finite) || some(upper, finite);
+    return {lambda_1, lambda_2, data(lower), data(upper), data(prices), boxed, unequal};
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {

@@ -93,9 +93,9 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
             used = true;
             gain += curvature * value * (target - 0.5 * value) - penalty.value(value);
         }
-        if (!penalty.counted(head)) chosen.push_back(head);
+        const bool pays = penalty.counted(head);
+        if (!pays || (used && size < 0 && lambda_0 * penalty.price(head) <= gain)) chosen.push_back(head);
         else if (used && size >= 0) competing.emplace_back(-gain, head);
-        else if (used && lambda_0 * penalty.price(head) <= gain) chosen.push_back(head);
     }
     if (std::cmp_greater(competing.size(), size) && size >= 0) {
         std::nth_element(competing.begin(), competing.begin() + size, competing.end());
