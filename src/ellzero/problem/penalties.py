@@ -78,7 +78,7 @@ class Penalty:
 
     def paying(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the features (the heads of groups) of these columns that pay lambda_0, each once."""
-        features = np.unique(self.heads[columns])
+        features = np.unique(self.heads[columns]) if self.grouped else columns
         return features[self.price[features] > 0.0]
 
     def spent(self, columns: NDArray[np.int32]) -> float:

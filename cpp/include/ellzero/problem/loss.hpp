@@ -32,7 +32,6 @@ struct Loss {
     bool has_margin() const { return kind == LossKind::hinge || kind == LossKind::squared_hinge; }  // zero where y eta >= 1
     bool constant_curvature() const { return kind == LossKind::squared_error; }
     bool bends_gradually() const { return kind == LossKind::logistic; }  // f'' hardly changes where eta hardly does
-    bool log_odds() const { return kind == LossKind::logistic; }  // the best constant is the logarithm of the classes' odds
     bool regression() const {
         return kind == LossKind::squared_error || kind == LossKind::huber;
     }  // y is a number, not a label
