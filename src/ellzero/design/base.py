@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +15,11 @@ from ellzero.base.devices import is_on_device
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 
-__all__ = ["Design", "as_design", "float_dtype", "is_stored", "names_at"]
+__all__ = ["Design", "Reader", "as_design", "float_dtype", "is_stored", "names_at", "slices_of"]
 
 Array = NDArray[np.float64]
+Reader = Callable[[slice, NDArray[Any] | None], NDArray[Any]]
+"""Returns X[rows, columns] for a slice of rows, and all columns for None; several threads may call it."""
 
 SMALL_INTEGERS = (np.bool_, np.int8, np.uint8, np.int16, np.uint16)
 
@@ -32,8 +35,18 @@ class Design(Protocol):
     def filled(self) -> NDArray[np.int64] | None:
         """Return the columns that have entries, or None if all or nearly all have."""
 
+    @property
+    def entries(self) -> int:
+        """Return the number of entries that a pass over X multiplies."""
+
     def take(self, columns: NDArray[Any]) -> Design:
         """Return a design of some of the columns."""
+
+    def reader(self) -> Reader | None:
+        """Return a function that reads some rows, None if X cannot be read by rows, or is too sparse for it."""
+
+    def gram(self, w: Array, threads: int) -> Array | None:
+        """Return X.T @ diag(w) @ X in float64 of an X without a reader, None if that would take long."""
 
     def stored(self) -> Any:
         """Return X as it is held: an array, a sparse matrix or a store."""
@@ -43,6 +56,15 @@ class Design(Protocol):
 
     def rmatvec(self, r: Array) -> Array:
         """Return X.T @ r in float64."""
+
+
+def slices_of(rows: int, at_a_time: int) -> list[slice]:
+    """Return slices of so many rows each that hold all rows.
+
+    >>> slices_of(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + at_a_time, rows)) for start in range(0, rows, at_a_time)]
 
 
 def float_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32]:

@@ -26,6 +26,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
 from ellzero.base.reading import Malformed, check_shape, parse_array, parse_json
 from ellzero.base.validation import as_path, as_threads
+from ellzero.design.base import Reader
 from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
@@ -296,6 +297,19 @@ class ColumnStore:
             for position in range(part.start, part.stop):
                 entries = slice(*starts[listed[position] - first : listed[position] - first + 2])
                 out[rows[entries], position] = values[entries]
+        return out
+
+    @property
+    def read_rows(self) -> Reader | None:
+        """Return a function that reads some rows of a dense store: a piece of each column."""
+        return self._read_rows if self.storage == "dense" else None
+
+    def _read_rows(self, rows: slice, columns: NDArray[Any] | None) -> NDArray[Any]:
+        listed = range(self.shape[1]) if columns is None else columns
+        out = np.empty((rows.stop - rows.start, len(listed)), dtype=self.dtype, order="F")
+        for place, j in enumerate(listed):
+            self.files[0].read(int(self.starts[j]) + rows.start, out[:, place].view(np.uint8))
+        self.bytes_read += out.nbytes
         return out
 
     def _runs(self, listed: NDArray[Any]) -> Iterator[slice]:

@@ -11,10 +11,11 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.design.base import Array, check_dtype, float_dtype, names_at
+from ellzero.design.base import Array, Reader, check_dtype, float_dtype, names_at
 
 __all__ = ["CscDesign"]
 
+SPARSE = 0.1  # with a smaller share of entries, sparse products take less time than those of dense blocks
 MOST_FILLED = 0.75  # with more columns than this share in use, leaving out the others saves little
 
 
@@ -42,6 +43,24 @@ class CscDesign:
         """Return the columns that have entries, or None if all or nearly all have."""
         columns = np.flatnonzero(np.diff(self.matrix.indptr))
         return columns if len(columns) < MOST_FILLED * self.shape[1] else None
+
+    @property
+    def entries(self) -> int:
+        """Return the number of stored entries."""
+        return int(self.matrix.nnz)
+
+    def reader(self) -> Reader | None:
+        """Return a function that reads some rows, None if most of them is empty."""
+        if self.entries < SPARSE * self.shape[0] * self.shape[1]:
+            return None
+        by_rows = self.matrix.tocsr()
+        return lambda rows, columns: (by_rows[rows] if columns is None else by_rows[rows][:, columns]).toarray()
+
+    def gram(self, w: Array, threads: int) -> Array:
+        """Return X.T @ diag(w) @ X in float64."""
+        weighted = self.matrix.data * w[self.matrix.indices]  # float64, as w is
+        matrix = sparse.csc_matrix((weighted, self.matrix.indices, self.matrix.indptr), shape=self.shape, copy=False)
+        return np.asarray((self.matrix.T @ matrix).toarray(), dtype=np.float64)
 
     def take(self, columns: NDArray[Any]) -> CscDesign:
         """Return a design of some columns (ascending); where only empty columns are left out, the entries are not copied."""

@@ -11,7 +11,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import refuse_masked
-from ellzero.design.base import Array, check_dtype, feature_names, float_dtype, names_at
+from ellzero.design.base import Array, Reader, check_dtype, feature_names, float_dtype, names_at
 from ellzero.design.faults import refuse_bad_columns
 
 __all__ = ["DenseDesign", "held_dtype"]
@@ -36,6 +36,18 @@ class DenseDesign:
     def filled(self) -> None:
         """Return None: dense columns always have entries."""
         return
+
+    @property
+    def entries(self) -> int:
+        """Return the number of entries."""
+        return self.array.size
+
+    def reader(self) -> Reader:
+        """Return a function that reads some rows."""
+        return lambda rows, columns: self.array[rows] if columns is None else self.array[rows, columns]
+
+    def gram(self, w: Array, threads: int) -> None:
+        """Return None: there is a reader."""
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a copy of some of the columns."""

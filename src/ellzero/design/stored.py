@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.design.base import Array, names_at
+from ellzero.design.base import Array, Reader, names_at
 from ellzero.design.dense import DenseDesign
 from ellzero.design.store import Moments, Products, Request, Store
 
@@ -21,6 +21,8 @@ __all__ = ["StoredDesign"]
 
 RESIDENT_BYTES = 1 << 28
 """Bytes of memory for the columns that solvers work with."""
+GRAM_BYTES = 1 << 27
+"""Bytes of memory for the columns that are multiplied with all others."""
 COLUMNS_AT_A_TIME = 256
 """The number of columns that one step of a product takes together."""
 MOST_ANSWERS = 1 << 27
@@ -57,6 +59,22 @@ class StoredDesign:
     def filled(self) -> None:
         """Return None: columns without entries are not left out, since a design of the others would copy them."""
         return
+
+    @property
+    def entries(self) -> int:
+        """Return the number of entries."""
+        return self.shape[0] * self.shape[1]
+
+    def reader(self) -> Reader | None:
+        """Return the store's reader of rows, if it has one."""
+        return getattr(self.store, "read_rows", None)
+
+    def gram(self, w: Array, threads: int) -> Array:
+        """Return X.T @ diag(w) @ X in float64; as many columns as memory holds are multiplied with all others in a pass."""
+        n, p = self.shape
+        wide = max(1, min(COLUMNS_AT_A_TIME, GRAM_BYTES // (8 * n)))
+        parts = [np.arange(first, min(first + wide, p), dtype=np.int32) for first in range(0, p, wide)]
+        return np.vstack([self.core.products(w * self.core.columns(part), threads=threads) for part in parts])
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a design of some columns (ascending) in memory."""

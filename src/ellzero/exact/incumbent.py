@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
-from ellzero.problem.model import Model, as_intercept, evaluate, fitted_parts
+from ellzero.problem.model import Model, as_intercept, evaluate, evaluated, fitted_parts
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -61,8 +61,8 @@ def find_incumbent(
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         try:
             found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)
-            reached = [problem.units.coefficients(model) for model in [*found.models, *found.by_size]]
-            models += [model for at in reached if options.allows(model := evaluate(problem, at, options.lambda_0))]
+            reached = map(problem.units.coefficients, [*found.models, *found.by_size])
+            models += [model for model in evaluated(problem, reached, options.lambda_0) if options.allows(model)]
             if found.stopped is not None:
                 raise found.stopped
         except OutOfTime:

@@ -19,7 +19,7 @@ from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
 from ellzero.plots import plot_budgets
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Model, evaluate, feature_name
+from ellzero.problem.model import Model, evaluated, feature_name
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.tables.optional import need
@@ -161,12 +161,12 @@ def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambd
         sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.countable())).astype(np.int64)
         found = compute_sizes(problem, np.unique(sizes), options)
         models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]
-        return Budgets(wanted, [evaluate(problem, model.coefficients, lambda_0 or None) for model in models], problem)
+        return Budgets(wanted, evaluated(problem, [model.coefficients for model in models], lambda_0 or None), problem)
     require_affordable(problem, float(wanted[0]))
     asked = options.for_budgets(tuple(wanted.tolist()), len(problem.y), paid=lambda_0)
     best = solve_path(problem, asked).models
     options.report(1.0, lambda_0, len(best[-1].support))
-    return Budgets(wanted, [evaluate(problem, problem.units.coefficients(model), lambda_0 or None) for model in best], problem)
+    return Budgets(wanted, evaluated(problem, map(problem.units.coefficients, best), lambda_0 or None), problem)
 
 
 def as_budgets(budgets: Iterable[float] | float) -> Array:

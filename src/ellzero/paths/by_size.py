@@ -13,7 +13,7 @@ import numpy as np
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import is_stored
-from ellzero.problem.model import Model, evaluate
+from ellzero.problem.model import Model, evaluated
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -87,8 +87,7 @@ class ModelsBySize:
 def best_by_size(problem: Problem, models: Iterable[_core.Model]) -> dict[int, Model]:
     """Return the best of some core models of each size, evaluated from the raw data."""
     out: dict[int, Model] = {}
-    for found in models:
-        model = evaluate(problem, problem.units.coefficients(found))
+    for model in evaluated(problem, map(problem.units.coefficients, models)):
         if model.size not in out or model.cost < out[model.size].cost:
             out[model.size] = model
     return out

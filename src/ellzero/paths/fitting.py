@@ -16,7 +16,7 @@ from ellzero.exact.swaps import SwapPath
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.path import Path, make_path
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import evaluate
+from ellzero.problem.model import evaluated
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -172,7 +172,7 @@ def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback |
     """Improve the models of a path until no swap of the size asked for improves one."""
     if not len(path):
         return path
-    pool = [evaluate(path.problem, model.coefficients) for model in (*path, *path.sized.values())]
+    pool = evaluated(path.problem, [model.coefficients for model in (*path, *path.sized.values())])
     swaps = SwapPath(path.problem, path.options, path.lambda_0.tolist(), pool, progress)
     found.models = swaps.improve(found.models[0])
     found.lambda_0 = path.lambda_0[: len(found.models)]

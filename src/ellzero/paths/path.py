@@ -19,7 +19,7 @@ from ellzero.paths.by_size import ModelsBySize
 from ellzero.paths.fitted_models import intercept_columns
 from ellzero.plots import plot_path
 from ellzero.problem.coefficients import Coefficients, coefficient_rows, squeezed
-from ellzero.problem.model import Model, make_model
+from ellzero.problem.model import Model, evaluated, make_model
 from ellzero.problem.problem import Problem
 from ellzero.problem.stationarity import SMALL
 from ellzero.solvers.paths import PathOptions
@@ -212,13 +212,10 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
     models = found.models
     rows = [problem.units.coefficients(model) for model in models]
     # Neighbouring points often share a model, whose cost is computed once.
-    known: dict[bytes, float] = {}
-    cost = np.empty(len(rows))
-    for k, at in enumerate(rows):
-        key = at.support.tobytes() + at.values.tobytes() + at.intercept.tobytes()
-        if key not in known:
-            known[key] = problem.objective(*at, 0.0)
-        cost[k] = known[key]
+    keys = [at.support.tobytes() + at.values.tobytes() + at.intercept.tobytes() for at in rows]
+    distinct = dict(zip(keys, rows, strict=True))
+    known = {key: model.cost for key, model in zip(distinct, evaluated(problem, distinct.values()), strict=True)}
+    cost = np.array([known[key] for key in keys])
     options = replace(options, progress=None)
     # A model that is next to a solution loses that where the change of scale loses its digits: where a column held away from
     # zero adds a huge constant, say, that the intercept cannot make up for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Model", "evaluate", "feature_name", "fitted_parts", "make_model"]
+__all__ = ["Model", "evaluate", "evaluated", "feature_name", "fitted_parts", "make_model"]
 
 Array = NDArray[np.float64]
 
@@ -375,7 +375,14 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
     """Make a model from coefficients; its cost and objective are computed from the raw data."""
-    loss = problem.mean_loss(*at)
-    cost = loss + problem.penalty_value(at.support, at.values, 0.0)
-    objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
-    return make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
+    return evaluated(problem, [at], lambda_0)[0]
+
+
+def evaluated(problem: Problem, models: Iterable[Coefficients], lambda_0: float | None = None) -> list[Model]:
+    """Make models from coefficients; their costs and objectives are computed from the raw data."""
+    out, listed = list[Model](), list(models)
+    for at, loss in zip(listed, problem.mean_losses(listed), strict=True):
+        cost = loss + problem.penalty_value(at.support, at.values, 0.0)
+        objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
+        out.append(make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective))
+    return out

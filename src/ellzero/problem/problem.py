@@ -12,6 +12,7 @@ the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypedDict
@@ -24,11 +25,13 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
+from ellzero.design.base import slices_of
 from ellzero.design.faults import column_label
-from ellzero.problem.coefficients import squeezed
+from ellzero.problem.coefficients import Coefficients, squeezed
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
+from ellzero.problem.rows import LEAST_ROWS, ROWS_AT_A_TIME, FewRows, Rows
 from ellzero.problem.sizes import column_unit
 from ellzero.problem.units import Units
 
@@ -72,6 +75,11 @@ class Problem:
     constant: NDArray[np.bool_]  # columns of one number other than zero, where there is an intercept
     coupling: Array  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
     grouping: Grouping | None = None  # the groups by name, as the caller gave them
+    rows: Rows | None = None  # what problems of the same rows share
+
+    def __post_init__(self) -> None:
+        if self.rows is None or not self.rows.belong_to(self):
+            object.__setattr__(self, "rows", Rows(self))
 
     @property
     def outputs(self) -> int:
@@ -114,6 +122,14 @@ class Problem:
     def is_multinomial(self) -> bool:
         """Whether the outputs are classes, of which each row has one."""
         return self.loss.couples_outputs
+
+    def few_rows(self, threads: int, *, thorough: bool) -> FewRows | None:
+        """Return the few rows that the core may take in the place of all, None if it had better take all.
+
+        What is `thorough`, such as local search, reads X so often that many columns are worth it.
+        """
+        assert self.rows is not None
+        return self.rows.few(self, threads, thorough)
 
     def core_scale(self) -> Array:
         """Return the factor of each column of X in the core, in its units.
@@ -187,6 +203,24 @@ class Problem:
         """Return sum_i w_i f(eta_i, y_i)."""
         with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
             return float(self.w @ of_rows(self.loss.value(*self.fitted(support, coef, intercept))))
+
+    def mean_losses(self, models: Sequence[Coefficients]) -> list[float]:
+        """Return the mean losses of some models; those of many rows are computed with one read of the columns in use."""
+        n = self.design.shape[0]
+        read = self.design.reader() if n >= LEAST_ROWS and not self.loss.is_classification else None
+        if read is None or len(models) < 2:
+            return [self.mean_loss(*at) for at in models]
+        columns = np.unique(np.concatenate([at.support for at in models]))
+        coef = np.zeros((len(columns), len(models), self.outputs))
+        for k, at in enumerate(models):
+            coef[np.searchsorted(columns, at.support), k] = at.values
+        intercept, total = np.array([at.intercept for at in models]), np.zeros(len(models))
+        table = coef.reshape(len(columns), len(models) * self.outputs)
+        for rows in slices_of(n, ROWS_AT_A_TIME):
+            eta = (read(rows, columns).astype(np.float64, copy=False) @ table).reshape(-1, len(models), self.outputs)
+            with np.errstate(over="ignore"):
+                total += self.w[rows] @ self.loss.value(eta, self.y[rows, None, :] - intercept).sum(axis=2)
+        return total.tolist()
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
@@ -331,4 +365,6 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
     """Return the problem on some columns only."""
     parts = {name: getattr(problem, name)[columns] for name in ("mean", "spread", "square", "constant", "coupling")}
-    return replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), **parts)
+    out = replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), **parts)
+    assert problem.rows is not None
+    return replace(out, rows=problem.rows.on(columns, out))

@@ -6,7 +6,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.solvers.paths import core_problem
+from ellzero.solvers.paths import core_problem, without_intercept
 
 __all__ = ["threshold"]
 
@@ -26,9 +26,10 @@ def threshold(
     """
     if (lambda_0 is None) == (size is None):
         raise InvalidInputError("either lambda_0 or size must be given.")
+    few, begin = problem.few_rows(threads, thorough=False), problem.units.core_models([start])[0]
     found = _core.hard_thresholding(
-        core_problem(problem, tol),
-        start=problem.units.core_models([start])[0],
+        core_problem(problem, tol, few=few),
+        start=begin if few is None else without_intercept(begin),
         lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.units.lambda_0,
         size=-1 if size is None else size,
         threads=threads,

@@ -13,6 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
+from ellzero.problem.rows import FewRows
 from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
 
@@ -67,22 +68,26 @@ class PathOptions:
         return replace(self, sizes=sizes, max_support=sizes[-1], n_lambda=rows, lambda_min_ratio=1e-12)
 
 
-def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
-    """Return the problem in the core's form and units.
+def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING, few: FewRows | None = None) -> _core.Problem:
+    """Return the problem in the core's form and units; `few` rows are centred, so that their intercept is zero.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
     units, outputs = problem.units, problem.outputs
-    penalty, design = units.core_penalty().of_atoms(outputs), problem.design.core
-    mean, scale = problem.mean if problem.fit_intercept else None, unless_all(1.0, problem.core_scale())
+    penalty, scale = units.core_penalty().of_atoms(outputs), unless_all(1.0, problem.core_scale())
+    if few is None:
+        design, y, w, intercept = problem.design.core, units.core_response(problem.y), problem.w, problem.fit_intercept
+    else:
+        design, y, w, intercept = few.design.core, few.y.ravel(order="F"), few.w, False
+    mean = problem.mean if intercept else None
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
         mean = scale = None
     return core_object(
         _core.Problem,
         design=design,
-        y=units.core_response(problem.y),
-        w=np.tile(problem.w, outputs),
+        y=y,
+        w=np.tile(w, outputs),
         square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
         delta=units.loss.settings.get("huber_delta"),
@@ -95,7 +100,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         upper=penalty.upper,
         prices=penalty.price,
         groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
-        intercept=problem.fit_intercept,
+        intercept=intercept,
         tolerance=tol,
         heavy=units.heavy,
         heavy_unit=units.dual if units.heavy else 1.0,
@@ -129,9 +134,11 @@ def solve_path(
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / inside.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
-    known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
+    few = inside.few_rows(options.threads, thorough=options.algorithm == "local_search")
+    seeds = list(seeds) if few is None else [without_intercept(seed) for seed in seeds]
+    known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": seeds, "sweep": sweep}
     found = _core.fit_path(
-        core_problem(inside, options.tol),
+        core_problem(inside, options.tol, few=few),
         core_object(_core.PathOptions, **known),
         threads=options.threads,
         progress=of_part(options.progress, 0.0, 1.0, unit),
@@ -161,6 +168,13 @@ def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:
     out = _core.Model(model)
     out.beta = model.beta[kept]
     return renumbered(out, np.searchsorted(columns, model.support[kept]))
+
+
+def without_intercept(model: _core.Model) -> _core.Model:
+    """Return a copy of a model for a problem without an intercept."""
+    out = _core.Model(model)
+    out.intercept = np.zeros(0)
+    return out
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:
