@@ -163,7 +163,7 @@ def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
     if options.budget is None:
         return options
-    if not problem.priced:
+    if not problem.penalty.priced:
         return replace(options, budget=None, k=math.floor(options.budget * (1.0 + BUDGET_SLACK)))
     require_affordable(problem, options.budget)
     return options
