@@ -164,7 +164,8 @@ def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     if options.budget is None:
         return options
     if not problem.penalty.priced:
-        affordable_features = min(options.budget * (1.0 + BUDGET_SLACK), problem.penalty.countable())  # a budget may be any number
+        # A budget may be any number.
+        affordable_features = min(options.budget * (1.0 + BUDGET_SLACK), problem.penalty.countable())
         return replace(options, budget=None, k=math.floor(affordable_features))
     require_affordable(problem, options.budget)
     return options
