@@ -217,4 +217,4 @@ def by_blocks(table: Table) -> tuple[Array, Array] | None:
 
 def triangle(block: Array) -> Array:
     """Return the R of a QR factorisation."""
-    return np.linalg.qr(block, mode="r")
+    return np.asarray(np.linalg.qr(block, mode="r"))
