@@ -271,9 +271,6 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         if len(self.intercept_) == 1:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
-    def _coef_shape(self) -> tuple[int, ...]:
-        return (*np.shape(self.intercept_), self.n_features_in_)
-
     def predict(self, X: object) -> Array:
         """Return predicted numbers.
 
