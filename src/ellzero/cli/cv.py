@@ -27,6 +27,8 @@ def run(args: argparse.Namespace) -> int:
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
     save_picture(args.plot, scores.plot)
+    points = scores.to_frame().rename(columns={"mean_score": "mean"})
+    folds = [points.pop(f"fold_{fold + 1}") for fold in range(len(scores.splits))]
     result = {
         **{name: getattr(estimator, f"{name}_") for name in ("k", "lambda_0", "lambda_1", "lambda_2")},
         **attributes(scores, "scoring", "select", "rule"),
@@ -34,24 +36,10 @@ def run(args: argparse.Namespace) -> int:
         "best_score": estimator.best_score_,
         "why": scores.choice.why,
         "models": [asdict(model) for model in scores.choice.models],
-        "points": compared_points(scores),
+        "points": points.assign(scores=list(zip(*folds, strict=True))).to_dict("records"),
         "plot": args.plot,
     }
     return write_and_print(args, estimator, data, result, [*cv_lines(scores), ""])
-
-
-def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
-    """Return the scores of every model that was compared, for --json."""
-    return [
-        {
-            "lambda_0": column.lambda_0[point],
-            **attributes(column, "lambda_1", "lambda_2"),
-            **{name: getattr(column, name)[point] for name in ("size", "mean", "standard_error", "scores")},
-            "chosen": (number, point) in scores.places,
-        }
-        for number, column in enumerate(scores.columns)
-        for point in range(len(column.size))
-    ]
 
 
 def cv_lines(scores: ellzero.CrossValidation) -> list[str]:

@@ -16,6 +16,7 @@ from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.preparation import TablePreparation, category_name
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
+from ellzero.report.words import Words
 
 __all__ = ["run"]
 
@@ -47,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
         **for_classes,
     }
     kind = ellzero.L0RegressorCV if args.regression else ellzero.L0ClassifierCV
-    settings = {**settings_for(kind, args, data, **own), **settings_for(write_report, args, data, **own)}
+    settings = {
+        name: value for each in (kind, write_report, Words) for name, value in settings_for(each, args, data, **own).items()
+    }
     summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {

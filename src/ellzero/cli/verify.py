@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
-from ellzero.cli.output import attributes, print_result
+from ellzero.cli.output import print_result
 from ellzero.cli.solver_settings import feature_costs, feature_groups
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import read_claims
@@ -35,9 +36,6 @@ CLAIMS = (
     "status",
     "gap_asked",
 )
-
-FIGURES = ("conditional", "objective", "lower_bound", "claimed_lower_bound", "gap", "swap_size", "models", "threshold")
-COUNTS = ("nodes", "leaves", "open_leaves")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,10 +60,9 @@ def run(args: argparse.Namespace) -> int:
     used = [names[int(j)] for j in arrays["support"]] if valid else []
     result = {
         "command": "verify",
+        **asdict(report),
         "valid": valid,
-        **attributes(report, *FIGURES, *COUNTS),
         "reasons": reasons,
-        **attributes(report, "problem", "arithmetic"),
         "claims": {name: header.get(name) for name in CLAIMS},
         "support": used,
     }

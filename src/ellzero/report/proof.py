@@ -145,14 +145,12 @@ def describe_proofs(
 ) -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
-        none: dict[str, Any] = {"short": None, "gained": 0.0, "complete": False, "proved": False, "rows": [], "note": ""}
-        return {"sentence": why_none, **none}
+        return {"sentence": why_none, "short": None, "gained": 0.0, "proved": False, "rows": [], "note": ""}
     worst = max(proof.gap for proof in proofs)
     return {
         "sentence": " ".join([claim(proofs, k, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),
         "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
-        "complete": all(proof.complete for proof in proofs),
         "proved": all(proof.complete for proof in proofs),
         "rows": [figures(proof, label) for proof, label in zip(proofs, outputs, strict=True)],
         "note": (

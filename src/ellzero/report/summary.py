@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
-from ellzero.estimators.cautions import cautions_on, cautions_on_classes, class_pairs
+from ellzero.estimators.cautions import cautions_on
 from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
@@ -160,19 +160,12 @@ def model_cautions(
     column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
 ) -> list[str]:
     """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
-    rows, found, loss = column.coef[point].tocsr(), list[str](), LOSSES[summary["loss"]]
-    if loss.couples_outputs:
-        used = np.unique(rows.indices).astype(np.int32)
-        decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
-        one_hot = (classes[:, None] == np.arange(rows.shape[0])).astype(np.float64)
-        found = cautions_on_classes(one_hot, decision[counted], len(used), summary["classes"])
-        return [text[0].upper() + text[1:] for text in found]
-    for output, pair in enumerate(class_pairs(summary["classes"])):
-        start, stop = rows.indptr[output : output + 2]
-        support = rows.indices[start:stop]
-        decision = design.matvec(support, rows.data[start:stop]) + column.intercept[point, output]
-        positive = classes == (1 if summary["kind"] == "binary" else output)
-        found += cautions_on(positive, decision[counted], len(support), loss.has_probabilities, pair)
+    rows, loss = column.coef[point].tocsr(), LOSSES[summary["loss"]]
+    used = np.unique(rows.indices).astype(np.int32)
+    sizes = [len(used)] if loss.couples_outputs else np.diff(rows.indptr).tolist()
+    decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
+    positive = classes[:, None] == (1 if summary["kind"] == "binary" else np.arange(rows.shape[0]))
+    found = cautions_on(loss, positive, decision[counted], sizes, summary["classes"])
     return [text[0].upper() + text[1:] for text in found]
 
 

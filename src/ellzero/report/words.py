@@ -53,9 +53,9 @@ class Words:
     subject: str = "row"
     title: str | None = None
     source: str = "data.csv"
-    arguments: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    missing: tuple[tuple[str, int, float | str | None], ...] | None = ()
+    arguments: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    missing: Sequence[tuple[str, int, float | str | None]] | None = ()
     categories: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     date: str = ""
 
