@@ -20,12 +20,12 @@ from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
-from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model, refit
+from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.showing import estimator_html, estimator_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
-from ellzero.estimators.training import Training
+from ellzero.estimators.training import Training, mean_model, refit
 from ellzero.exact.alternatives import MOST_MODELS, collect
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.search import search_for

@@ -26,6 +26,7 @@ from ellzero.solvers.paths import PathOptions
 
 __all__ = [
     "CLOSE",
+    "FEWEST_POINTS",
     "FIRST_STEPS",
     "FOLDS",
     "WORTH_AVERAGING",
@@ -33,7 +34,6 @@ __all__ = [
     "largest_by_size",
     "most_averaged",
     "next_step",
-    "points_of_paths",
     "shrinkage_values",
     "thinned",
 ]
@@ -54,6 +54,7 @@ FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
 """The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50."""
 
 FEWEST_POINTS = 100
+"""A path may have so many points, and two for each size up to the largest: enough for a model of each size."""
 GROWTH = 0.2
 """Of a path's models, those are compared that are larger than the one before by this share. Neighbours predict alike, and what
 is saved pays for more values of lambda_2."""
@@ -101,11 +102,6 @@ def largest_by_rows(rows: int) -> int:
 def largest_by_size() -> int:
     """Return the largest size where models of every size are fitted: for a criterion, or select="size"."""
     return FEWEST_FEATURES
-
-
-def points_of_paths(largest: int) -> int:
-    """Return how many points a path may have: enough for a model of each size up to the largest."""
-    return max(FEWEST_POINTS, 2 * largest)
 
 
 def thinned(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

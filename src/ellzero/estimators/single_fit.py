@@ -98,8 +98,6 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
         which each is counted once. "ovr_shared": each class against the rest, on shared features. "ovr": each class against
         the rest, with features of its own; ``k`` and ``budget`` are those of each class. "auto" is "multinomial" for the
         logistic loss and "ovr_shared" for the others.
-    shared_support : bool, optional
-        Will go: True is ``multi_class="ovr_shared"``, False ``multi_class="ovr"``.
     probability : bool
         Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds. As with other
         calibrated scores, the most probable class need not be the predicted one.
