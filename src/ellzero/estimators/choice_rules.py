@@ -26,12 +26,12 @@ from ellzero.solvers.paths import PathOptions
 
 __all__ = [
     "CLOSE",
+    "FEWEST_FEATURES",
     "FEWEST_POINTS",
     "FIRST_STEPS",
     "FOLDS",
     "WORTH_AVERAGING",
     "largest_by_rows",
-    "largest_by_size",
     "most_averaged",
     "next_step",
     "shrinkage_values",
@@ -51,7 +51,8 @@ LASSO_LADDER = (0.8, 0.56, 0.4, 0.28, 0.2, 0.1, 0.03, 3e-3, 3e-4)
 less, single features fit chance, and the empty model is the best."""
 
 FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
-"""The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50."""
+"""The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50.
+Where models of every size are fitted, for a criterion or select="size", it has 50."""
 
 FEWEST_POINTS = 100
 """A path may have so many points, and two for each size up to the largest: enough for a model of each size."""
@@ -97,11 +98,6 @@ def next_step(tried: Sequence[int], best: int) -> int | None:
 def largest_by_rows(rows: int) -> int:
     """Return the size of the largest model that cross-validation looks at."""
     return int(np.clip(rows // ROWS_PER_FEATURE, FEWEST_FEATURES, MOST_FEATURES))
-
-
-def largest_by_size() -> int:
-    """Return the largest size where models of every size are fitted: for a criterion, or select="size"."""
-    return FEWEST_FEATURES
 
 
 def thinned(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

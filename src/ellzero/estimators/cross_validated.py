@@ -16,7 +16,7 @@ from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
 from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments, NumberArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice_rules import FEWEST_POINTS, largest_by_rows, largest_by_size, most_averaged, shrinkage_values
+from ellzero.estimators.choice_rules import FEWEST_FEATURES, FEWEST_POINTS, largest_by_rows, most_averaged, shrinkage_values
 from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
@@ -65,7 +65,7 @@ class CrossValidatedFit(L0Estimator):
         name = self.scoring if isinstance(self.scoring, str) else ""
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
         by_size = self.select == "size"
-        largest = largest_by_size() if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
+        largest = FEWEST_FEATURES if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
         largest = min(largest if self.max_support is None else self.max_support, training.problem.countable())
         n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1) or max(FEWEST_POINTS, 2 * largest)
         options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)

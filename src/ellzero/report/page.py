@@ -21,7 +21,7 @@ from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.signatures import arguments_of
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
-from ellzero.estimators.choice_rules import largest_by_size
+from ellzero.estimators.choice_rules import FEWEST_FEATURES
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.summary import summarise
@@ -152,5 +152,5 @@ def say_step(progress: bool, text: str) -> None:
 def default_algorithm(X: object, max_support: int | None) -> str:
     """Return local search, which finds better models where features are correlated, unless its folds would take minutes."""
     rows, columns = as_design(X).shape
-    largest = min(columns, largest_by_size() if max_support is None else max_support)
+    largest = min(columns, FEWEST_FEATURES if max_support is None else max_support)
     return "local_search" if rows * columns * largest <= QUICK else "cd"
