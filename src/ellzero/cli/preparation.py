@@ -68,11 +68,6 @@ class Preparation:
     categories: dict[str, tuple[str | None, ...]]
 
     @property
-    def features(self) -> list[str]:
-        """The names of the features, in order."""
-        raise NotImplementedError
-
-    @property
     def groups(self) -> list[str] | None:
         """The column that each feature was made of; None if each is made of one of its own."""
         return None

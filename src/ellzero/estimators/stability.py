@@ -171,17 +171,16 @@ def stability_selection(
     rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress, "models of half the rows")
-    total = np.zeros(problem.design.shape[1])
 
-    def count(done: int, support: NDArray[np.int32]) -> None:
-        total[support] += 1.0
+    def show(done: int, support: NDArray[np.int32]) -> None:
         if shown:
             shown(done / len(halves), 0.0, len(support))
 
     tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]
-    supports = run_tasks(chosen_features, tasks, n_jobs, count)
+    supports = run_tasks(chosen_features, tasks, n_jobs, show)
+    chosen = np.bincount(np.concatenate(supports), minlength=problem.design.shape[1])
     sizes = [problem.counted(support) for support in supports]
-    return Stability(total / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
+    return Stability(chosen / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
 
 
 def complementary_halves(training: Training, rng: np.random.Generator) -> list[NDArray[np.int64]]:

@@ -140,12 +140,18 @@ def percent_above(share: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.{max(digits, 0)}f} %"
 
 
-def describe_proofs(
-    proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str, subjects: str = "rows"
-) -> dict[str, Any]:
+def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], subjects: str = "rows") -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
-        return {"sentence": why_none, "short": None, "gained": 0.0, "proved": False, "rows": [], "note": ""}
+        empty = "There is only one model without features, its intercept: nothing to prove."
+        return {
+            "sentence": "No certificate was asked for." if k else empty,
+            "short": None,
+            "gained": 0.0,
+            "proved": False,
+            "rows": [],
+            "note": "",
+        }
     worst = max(proof.gap for proof in proofs)
     return {
         "sentence": " ".join([claim(proofs, k, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),

@@ -21,7 +21,6 @@ __all__ = [
     "plain_headline",
     "plural",
     "selection_notes",
-    "why_no_proof",
 ]
 
 LONGEST_NAME = 120
@@ -195,13 +194,6 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
         names += [variable["name"]] if len(own) > 1 else own
     text = ", ".join(names)
     return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
-
-
-def why_no_proof(k: int) -> str:
-    """Return the sentence on why there is no certificate."""
-    if k == 0:
-        return "There is only one model without features, its intercept: nothing to prove."
-    return "No certificate was asked for."
 
 
 def class_words(summary: dict[str, Any]) -> str:
