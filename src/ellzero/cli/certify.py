@@ -61,7 +61,7 @@ def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution,
     settings = FitSettings(
         k=args.k,
         budget=args.budget,
-        feature_cost=problem.penalty.price.tolist() if problem.priced else None,
+        feature_cost=problem.penalty.price.tolist() if problem.penalty.priced else None,
         lambda_0=args.lambda_0,
         standardize=args.standardize,
         fit_intercept=args.fit_intercept,

@@ -172,7 +172,7 @@ class Comparison:
         places, scores = choose_mean(columns, best, partial(self.rate_means, fitted), plan.average)
         used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
         problem = self.training.problem
-        size, loss = problem.counted(used.astype(np.int32)), problem.loss.name
+        size, loss = problem.penalty.counted(used.astype(np.int32)), problem.loss.name
         choice = explain(columns, places, scores, size, rule=plan.rule, scoring=plan.scoring, loss=loss)
         names, separate = problem.design.names, len(self.training.targets) > 1
         return CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, self.splits, names, separate)
@@ -196,7 +196,7 @@ class Comparison:
     def size_of_mean(self, several: list[list[Model]]) -> int:
         """Return the number of features of the mean of several models, of the problem with the most."""
         supports = [np.unique(np.concatenate([model.support for model in own])) for own in zip(*several, strict=True)]
-        return max(self.training.problem.counted(support.astype(np.int32)) for support in supports)
+        return max(self.training.problem.penalty.counted(support.astype(np.int32)) for support in supports)
 
 
 def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: PathOptions) -> FittedPoints:

@@ -66,7 +66,7 @@ class CrossValidatedFit(L0Estimator):
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
         rows = int(np.count_nonzero(training.problem.w))
         largest = largest_by_size() if self.select == "size" else largest_by_rows(rows)
-        largest = min(largest if self.max_support is None else self.max_support, training.problem.countable())
+        largest = min(largest if self.max_support is None else self.max_support, training.problem.penalty.countable())
         n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1)
         options = self._path_options(n_lambda=n_lambda or points_of_paths(largest), lambda_min_ratio=self.lambda_min_ratio)
         steps = Steps(as_progress(self.progress, "cross-validation"))
@@ -81,7 +81,7 @@ class CrossValidatedFit(L0Estimator):
         self.lambda_0_, self.lambda_1_, self.lambda_2_ = best.lambda_0, best.lambda_1, best.lambda_2
         self.best_score_ = results.choice.score
         self._set_results(found, labels)
-        self.k_ = training.problem.counted(self.support_.astype(np.int32))
+        self.k_ = training.problem.penalty.counted(self.support_.astype(np.int32))
 
     def _found(self, fits: FittedPoints, point: int, largest: int) -> FoundModels:
         """Return the models of all rows at a point, with what is needed to fit them again."""
@@ -114,7 +114,7 @@ class CrossValidatedFit(L0Estimator):
             shrinkage=shrinkage,
             lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
-            limit=largest if "max_support" in self._given() else training.problem.countable(),
+            limit=largest if "max_support" in self._given() else training.problem.penalty.countable(),
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
