@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -102,6 +102,11 @@ bench-inference: $(VENV)/.built
 # Files of 20 GB, one after the other; BENCH="--folder DIR" says where they go.
 bench-out-of-core: $(VENV)/.built
 	$(BIN)/python -m benchmarks.out_of_core $(BENCH)
+
+# Many rows beside other tools; ELLZERO_DATA names the folder with real data. Fits are recorded in build/rows: a run that was stopped
+# goes on. BENCH="--large" adds 11,000,000 rows, and BENCH="--again ellzero" measures our own fits again.
+bench-rows: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.rows $(BENCH)
 
 # Paths on a Dask cluster of two local worker processes, one of which is killed.
 bench-cluster: $(VENV)/.built

@@ -24,7 +24,6 @@ from benchmarks.tools import R_SCRIPTS, REPEATS, run_patiently, save_case, save_
 from ellzero import _core
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
-from ellzero.solvers.hard_thresholding import threshold
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 from experiments.measurement.markdown import mean_with_error_text, processor, table
 from experiments.peers.l0 import L0
@@ -51,8 +50,10 @@ def from_zero(X: Array, y: Array, loss: str, lambda_0: float) -> tuple[float, fl
     """Return the objectives of hard thresholding, plain Algorithm 1 and Algorithm 2, all started at zero."""
     problem = make_problem(X, y, loss=loss, lambda_2=LAMBDA_2)
     null = ez.fit_path(X, y, loss=loss, lambda_2=LAMBDA_2, lambda_0=1e9)[0]
-    hard, _ = threshold(problem, null, lambda_0=lambda_0)
-    core = core_problem(problem, 1e-6)
+    core, units = core_problem(problem, 1e-6), problem.units
+    start = units.core_models([null])[0]
+    fixed = _core.hard_thresholding(core, start=start, lambda_0=lambda_0 / units.lambda_0, size=-1, threads=1).model
+    hard = evaluate(problem, units.coefficients(fixed), lambda_0)
     end = _core.coordinate_descent(core, lambda_0, 300).model
     cyclic = evaluate(problem, problem.units.coefficients(end), lambda_0)
 

@@ -23,15 +23,15 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 """Environment variables that set the number of threads of the usual linear algebra libraries."""
 
 
-def call_in_process(function: str, argument: dict[str, Any], limit: float) -> dict[str, Any] | None:
+def call_in_process(function: str, argument: dict[str, Any], limit: float, threads: int = 1) -> dict[str, Any] | None:
     """Return the value of ``MODULE:FUNCTION`` for the argument, or None if it takes longer than `limit` seconds."""
-    text = run_program([sys.executable, "-m", __name__, function], limit, json.dumps(argument))
+    text = run_program([sys.executable, "-m", __name__, function], limit, json.dumps(argument), threads)
     return None if text is None else json.loads(text.splitlines()[-1])
 
 
-def run_program(command: Sequence[str], limit: float, given: str = "") -> str | None:
-    """Return what a program prints, or None if it takes longer than `limit` seconds; linear algebra runs on one thread."""
-    environment = dict(os.environ) | dict.fromkeys(THREAD_VARIABLES, "1")
+def run_program(command: Sequence[str], limit: float, given: str = "", threads: int = 1) -> str | None:
+    """Return what a program prints, or None if it takes longer than `limit` seconds; `threads` are those of linear algebra."""
+    environment = dict(os.environ) | dict.fromkeys(THREAD_VARIABLES, str(threads))
     try:
         done = subprocess.run(command, input=given, env=environment, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

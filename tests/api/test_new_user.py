@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 def run(*command, cwd=None, **more):
     """What a command prints; its errors are shown when it fails."""
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, timeout=280, **more)
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, timeout=1500, **more)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from support.hard_thresholding import threshold
 from support.problems import LOSSES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
 from ellzero.problem.making import make_problem
-from ellzero.solvers.hard_thresholding import threshold
 
 GAMMA = 1.001
 
@@ -139,12 +139,6 @@ def test_constant_columns_stay_out():
         path = ez.fit_path(X, target(y, loss), loss=loss, unpenalized=[3], lambda_2=1e-3)
         assert np.isfinite(path.objective).all()
         assert np.abs(path.coef.toarray()).max() < 100.0
-
-
-def test_one_goal_only():
-    problem, path, _ = setup(1, "logistic")
-    with pytest.raises(ez.InvalidInputError, match="either lambda_0 or size"):
-        threshold(problem, path[0])
 
 
 @pytest.mark.parametrize("loss", LOSSES)

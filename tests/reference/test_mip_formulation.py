@@ -62,7 +62,7 @@ def solve(backend, problem, start=False, gap=1e-5, **options):
 def objective(problem, support, beta, intercept, lambda_0):
     """The referee's value; a switch that is on pays even if its coefficient is zero."""
     coef = beta / problem.spread[support]
-    idle = problem.counted(support[beta == 0.0])
+    idle = problem.penalty.counted(support[beta == 0.0])
     return problem.objective(support, coef[:, None], intercept, lambda_0) + lambda_0 * idle
 
 

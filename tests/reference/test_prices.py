@@ -224,7 +224,7 @@ def test_other_methods_agree(loss, method, backend):
 
 
 @pytest.mark.parametrize("budget", [5e9, 1e10, 1e20])
-@pytest.mark.parametrize("cost", [[1.0, 2.0, 3.0, 4.0, 5.0], [2.0] * 5])
+@pytest.mark.parametrize("cost", [[1.0, 2.0, 3.0, 4.0, 5.0], [2.0] * 5, None])
 def test_a_budget_of_any_size_is_a_number(budget, cost):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 5))

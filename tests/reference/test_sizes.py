@@ -74,7 +74,7 @@ def test_a_path_is_extended_by_larger_sizes():
         for settings in ({}, {"standardize": True}, {"unpenalized": [2]}):
             path = ez.fit_path(X, labels, lambda_2=1e-3, max_support=4, algorithm=algorithm, **settings)
             model = path.at_support(9)
-            assert path.problem.counted(model.support) == 9
+            assert path.problem.penalty.counted(model.support) == 9
             assert model.objective < path.at_support(4).objective
             assert path.at_support(9) is model
 

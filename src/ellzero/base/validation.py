@@ -155,12 +155,10 @@ def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:
     return weight / weight.sum()
 
 
-def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Array | None:
-    """Return one bound for each feature, or None if all bounds have the default, which is infinite."""
-    if bound is None:
-        return None
+def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Array:
+    """Return one bound for each feature; the default, which is infinite, if no bound is given."""
     try:
-        values = np.asarray(bound, dtype=np.float64)
+        values = np.asarray(default if bound is None else bound, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInputError(f"{name} must be a number or one number per feature.") from None
     if values.ndim == 0:
@@ -169,7 +167,7 @@ def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Arra
         raise InvalidInputError(f"{name} must be a number or have shape ({p},), got {values.shape}.")
     if np.isnan(values).any():
         raise InvalidInputError(f"{name} contains NaN.")
-    return None if (values == default).all() else np.ascontiguousarray(values)
+    return np.ascontiguousarray(values)
 
 
 def as_feature_costs(
@@ -178,14 +176,14 @@ def as_feature_costs(
     p: int,
     names: list[str] | None,
     group: Callable[[Any], NDArray[np.intp]] | None = None,
-) -> Array | None:
-    """Return one cost for each column, given as numbers or by the names of columns (of a mapping or a Series); None for None.
+) -> Array:
+    """Return one cost for each column, given as numbers or by the names of columns (of a mapping or a Series).
 
     Columns that a mapping does not name cost one. Those of a Series are all named, or none is. `group` returns the columns of
     a group by its name, none if no group is called so.
     """
     if costs is None:
-        return None
+        return np.ones(p)
     if isinstance(costs, Mapping):
         given = costs
     elif names is not None and hasattr(costs, "index") and hasattr(costs, "to_dict") and set(names) & set(costs.index):
@@ -227,14 +225,12 @@ def check_costs(name: str, costs: Array) -> Array:
     return costs
 
 
-def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[str] | None) -> NDArray[np.bool_] | None:
-    """Return a mask of features, given as a mask, as indices or as names of columns; None if no feature is named."""
-    if features is None:
-        return None
-    chosen = np.asarray([features] if isinstance(features, str) else features)
+def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[str] | None) -> NDArray[np.bool_]:
+    """Return a mask of features, given as a mask, as indices or as names of columns."""
+    chosen = np.asarray([] if features is None else [features] if isinstance(features, str) else features)
     mask = np.zeros(p, dtype=bool)
     if chosen.size == 0:
-        return None
+        return mask
     if chosen.dtype == bool:
         if chosen.shape != (p,):
             raise InvalidInputError(f"{name} as a mask must have shape ({p},), got {chosen.shape}.")
@@ -253,7 +249,7 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
         mask[[names.index(item) for item in chosen.tolist()]] = True
     else:
         raise InvalidInputError(f"{name} must be a boolean mask or a list of feature indices (or names of X's columns).")
-    return mask if mask.any() else None
+    return mask
 
 
 def as_grid(name: str, values: ArrayLike) -> Array:

@@ -69,7 +69,7 @@ def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution,
     problem = solution.certificate.problem
     settings = FitSettings(
         **attributes(args, "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept"),
-        feature_cost=problem.penalty.price.tolist() if problem.priced else None,
+        feature_cost=problem.penalty.price.tolist() if problem.penalty.priced else None,
     )
     content = solution.model.file_content(settings)
     # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.

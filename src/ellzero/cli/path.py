@@ -83,7 +83,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
 def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
-    spent = path.spent if path.problem.priced else None
+    spent = path.spent if path.problem.penalty.priced else None
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
         f"lambda_2 = {path.lambda_2:g}",

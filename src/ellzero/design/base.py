@@ -29,8 +29,8 @@ class Design(Protocol):
     names: list[str] | None
 
     @property
-    def filled(self) -> NDArray[np.int64] | None:
-        """Return the columns that have entries, or None if all or nearly all have."""
+    def filled(self) -> NDArray[np.int64]:
+        """Return the columns that have entries, or all where leaving out the others would save little."""
 
     def take(self, columns: NDArray[Any]) -> Design:
         """Return a design of some of the columns."""

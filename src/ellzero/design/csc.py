@@ -38,10 +38,10 @@ class CscDesign:
         return CscDesign, (self.matrix, self.names)  # the core's view of the arrays cannot be pickled, and is made again
 
     @cached_property
-    def filled(self) -> NDArray[np.int64] | None:
-        """Return the columns that have entries, or None if all or nearly all have."""
+    def filled(self) -> NDArray[np.int64]:
+        """Return the columns that have entries, or all if nearly all have."""
         columns = np.flatnonzero(np.diff(self.matrix.indptr))
-        return columns if len(columns) < MOST_FILLED * self.shape[1] else None
+        return columns if len(columns) < MOST_FILLED * self.shape[1] else np.arange(self.shape[1])
 
     def take(self, columns: NDArray[Any]) -> CscDesign:
         """Return a design of some columns (ascending); where only empty columns are left out, the entries are not copied."""

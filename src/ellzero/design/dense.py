@@ -27,15 +27,11 @@ class DenseDesign:
         self.names = names or feature_names(X)
         self.array = column_major(X, self.names)
         self.shape: tuple[int, int] = self.array.shape
+        self.filled = np.arange(self.shape[1])  # dense columns always have entries
         self.core = _core.dense(self.array, stride=self.array.strides[1] // self.array.itemsize)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseDesign, (self.array, self.names)  # the core's view of the array cannot be pickled, and is made again
-
-    @property
-    def filled(self) -> None:
-        """Return None: dense columns always have entries."""
-        return
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a copy of some of the columns."""

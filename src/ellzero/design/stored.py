@@ -38,6 +38,7 @@ class StoredDesign:
         self.store = store
         self.names = names if names is not None else store.names
         self.shape: tuple[int, int] = store.shape
+        self.filled = np.arange(self.shape[1])  # all: a design of the columns that have entries would copy them
         self.passes = Passes(store)
         # A weak reference: the garbage collector cannot see what the core holds, and a store may refer to the results that hold
         # this design (a graph of Dask does, by the globals of a function that makes blocks), which would never be freed.
@@ -52,11 +53,6 @@ class StoredDesign:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredDesign, (self.store, self.names)
-
-    @property
-    def filled(self) -> None:
-        """Return None: columns without entries are not left out, since a design of the others would copy them."""
-        return
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a design of some columns (ascending) in memory."""

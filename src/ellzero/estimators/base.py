@@ -203,7 +203,7 @@ class L0Estimator(BaseEstimator):
             for problem, model in zip(problems, models, strict=True)
         ]
         self._set_coefficients(models)
-        self.spent_ = best.training.problem.spent(self.support_.astype(np.int32))
+        self.spent_ = best.training.problem.penalty.spent(self.support_.astype(np.int32))
         if (grouping := best.training.problem.grouping) is not None:
             self.groups_ = list(grouping.names)
         # Level 6 is the user's code that calls `fit`.

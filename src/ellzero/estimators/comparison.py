@@ -173,7 +173,7 @@ class Comparison:
         places, scores = choose_mean(columns, best, partial(self.rate_means, fitted), plan.average)
         used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
         problem = self.training.problem
-        size, loss = problem.counted(used.astype(np.int32)), problem.loss.name
+        size, loss = problem.penalty.counted(used.astype(np.int32)), problem.loss.name
         choice = explain(columns, places, scores, size, rule=plan.rule, scoring=plan.scoring, loss=loss)
         names, separate = problem.design.names, len(self.training.targets) > 1
         return CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, self.splits, names, separate)
@@ -194,7 +194,7 @@ class Comparison:
         for point, models in enumerate(fitted[column].fits.models):
             for own in zip(*with_them, models, strict=True):
                 support = np.unique(np.concatenate([model.support for model in own])).astype(np.int32)
-                sizes[point] = max(sizes[point], self.training.problem.counted(support))
+                sizes[point] = max(sizes[point], self.training.problem.penalty.counted(support))
         scores[sizes > self.plan.limit] = -np.inf
         return scores
 

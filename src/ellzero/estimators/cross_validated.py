@@ -66,7 +66,7 @@ class CrossValidatedFit(L0Estimator):
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
         by_size = self.select == "size"
         largest = FEWEST_FEATURES if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
-        largest = min(largest if self.max_support is None else self.max_support, training.problem.countable())
+        largest = min(largest if self.max_support is None else self.max_support, training.problem.penalty.countable())
         n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1) or max(FEWEST_POINTS, 2 * largest)
         options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         steps = Steps(as_progress(self.progress, "cross-validation"))
@@ -86,7 +86,7 @@ class CrossValidatedFit(L0Estimator):
         self.lambda_0_, self.lambda_1_, self.lambda_2_ = best.lambda_0, best.lambda_1, best.lambda_2
         self.best_score_ = results.choice.score
         self._set_results(found, labels)
-        self.k_ = training.problem.counted(self.support_.astype(np.int32))
+        self.k_ = training.problem.penalty.counted(self.support_.astype(np.int32))
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
@@ -111,7 +111,7 @@ class CrossValidatedFit(L0Estimator):
             shrinkage=shrinkage,
             lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
-            limit=largest if "max_support" in self._given() else training.problem.countable(),
+            limit=largest if "max_support" in self._given() else training.problem.penalty.countable(),
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),

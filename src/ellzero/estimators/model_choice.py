@@ -67,10 +67,10 @@ def fit_chosen_models(
         found = [compute_budgets(problem, budget, options, choice.lambda_0) for problem in training.problems]
         return [budgets.models[0] for budgets in found], list(found)
     if not choice.k:
-        largest = training.problem.countable() if choice.largest is None else choice.largest
+        largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
-    limits = [min(k, training.problem.countable()) for k in choice.k]
+    limits = [min(k, training.problem.penalty.countable()) for k in choice.k]
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
     return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)
 
@@ -80,13 +80,13 @@ def fit_by_criterion(
 ) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
-    if len(problems) > 1 and problems[0].priced:
+    if len(problems) > 1 and problems[0].penalty.priced:
         raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
-        if problem.priced and len(path):  # those that are the best for what they cost
+        if problem.penalty.priced and len(path):  # those that are the best for what they cost
             sized = list(path)
         rated = [information_criterion(criterion, problem, model, rows) for model in sized]
         models.append(sized[int(np.argmin(rated))])
@@ -123,7 +123,7 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
         return deviance + 2.0 * coefficients
     value = deviance + float(np.log(max(rows, 1.0))) * coefficients
     if name == "ebic":
-        p, size = problem.countable(), problem.counted(model.support)
+        p, size = problem.penalty.countable(), problem.penalty.counted(model.support)
         value += 2.0 * float(gammaln(p + 1.0) - gammaln(size + 1.0) - gammaln(p - size + 1.0))
     return value
 

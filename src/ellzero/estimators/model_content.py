@@ -28,14 +28,10 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
     several = hasattr(estimator, "choice_") and len(estimator.choice_.models) > 1
     penalties = () if several else ("lambda_0", "lambda_1", "lambda_2")  # the mean of several models is the solution for none
     groups = getattr(estimator, "groups_", None)
-    grouping = as_groups(groups, estimator.n_features_in_, names)
-    costs = as_feature_costs(
-        "feature_cost",
-        estimator._as_fitted("feature_cost"),
-        estimator.n_features_in_,
-        names,
-        None if grouping is None else grouping.columns,
-    )
+    p, costs = estimator.n_features_in_, estimator._as_fitted("feature_cost")
+    if costs is not None:
+        grouping = as_groups(groups, p, names)
+        costs = as_feature_costs("feature_cost", costs, p, names, grouping.columns if grouping else None).tolist()
     return ModelContent(
         loss=estimator._loss,
         coef=sparse.csr_matrix(estimator.coef_),
@@ -51,7 +47,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
             **{name: chosen_or_given(estimator, name) for name in penalties},
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
-            feature_cost=None if costs is None else costs.tolist(),
+            feature_cost=costs,
             groups=groups,
         ),
         calibration=getattr(estimator, "calibration_", None),

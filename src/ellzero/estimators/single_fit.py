@@ -54,13 +54,13 @@ class SingleFit(L0Estimator):
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         if not wanted:
-            largest = min(FEWEST_FEATURES if largest is None else largest, training.problem.countable())
+            largest = min(FEWEST_FEATURES if largest is None else largest, training.problem.penalty.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
-            sizes = [training.problem.counted(model.support) for model in models]
+            sizes = [training.problem.penalty.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
             choice = ModelChoice(tuple(sizes))
-            if training.problem.priced:  # the best model for its costs, not for its size
+            if training.problem.penalty.priced:  # the best model for its costs, not for its size
                 choice = ModelChoice(lambda_0=models[0].lambda_0 or 0.0, largest=largest)
         else:
             choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)

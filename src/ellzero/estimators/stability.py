@@ -179,7 +179,7 @@ def stability_selection(
     tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]
     supports = run_tasks(chosen_features, tasks, n_jobs, show)
     chosen = np.bincount(np.concatenate(supports), minlength=problem.design.shape[1])
-    sizes = [problem.counted(support) for support in supports]
+    sizes = [problem.penalty.counted(support) for support in supports]
     return Stability(chosen / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
 
 

@@ -28,7 +28,7 @@ ABOVE_THE_FIRST = 2.0  # the empty model is the best at every lambda_0 above a p
 
 def warn_at_limit(models: list[Model], largest: int, problem: Problem) -> None:
     """Warn if the chosen model is as large as models may be: larger ones, which were not looked at, may be better."""
-    if max(problem.counted(model.support) for model in models) == largest < problem.countable():
+    if max(problem.penalty.counted(model.support) for model in models) == largest < problem.penalty.countable():
         # Level 5 is the user's code that calls `fit`.
         warnings.warn(f"the chosen model has max_support = {largest} features: larger ones may be better.", stacklevel=5)
 
@@ -147,7 +147,7 @@ class FittedPoints:
     def size(self) -> NDArray[np.int64]:
         """(m,) number of features at each point, not counting unpenalized ones."""
         problem = self.training.problem
-        return np.array([problem.counted(self.support(point)) for point in range(len(self.models))], dtype=np.int64)
+        return np.array([problem.penalty.counted(self.support(point)) for point in range(len(self.models))], dtype=np.int64)
 
     def decision(self, rows: NDArray[np.int64]) -> Array:
         """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""

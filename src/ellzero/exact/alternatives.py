@@ -154,22 +154,22 @@ def reachable_level(problem: Problem, options: SearchOptions, model: Model, coun
     search.assume(options.bound if isinstance(options.bound, float) else None, None)
     fits = search.relaxations(model.objective, excluded=[])
     objectives: dict[frozenset[int], float] = {}
-    paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
+    paying = problem.penalty.paying(np.arange(problem.design.shape[1], dtype=np.int32))
     free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = search.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
-        if frozenset(problem.paying(fitted.support).tolist()) == support and options.allows(fitted):
+        if frozenset(problem.penalty.paying(fitted.support).tolist()) == support and options.allows(fitted):
             objectives[support] = fitted.objective
         return fitted
 
-    home = frozenset(problem.paying(model.support).tolist())
+    home = frozenset(problem.penalty.paying(model.support).tolist())
     parts = [home - {j} for j in home] + ([home] if options.k is None or len(home) < options.k else [])
     steepest = []
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
         slopes = np.sqrt(np.square(slopes).sum(axis=1))
-        if problem.grouped:  # only the heads of groups stand for features
+        if problem.penalty.grouped:  # only the heads of groups stand for features
             heads = problem.penalty.heads == np.arange(len(slopes))
             slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
@@ -240,7 +240,7 @@ def without_redundant(
     kept: list[frozenset[int]] = []
     lost = np.inf
     for support, (_, model) in sorted(supports.items(), key=lambda item: len(item[0])):
-        used = frozenset(problem.paying(model.support).tolist())
+        used = frozenset(problem.penalty.paying(model.support).tolist())
         if used == support:
             parts, slack = [support - {j} for j in support], equal
         else:  # what the part itself gains may have been too little to be looked at
@@ -252,7 +252,9 @@ def without_redundant(
         elif used == support:
             kept.append(support)
         else:  # a limit ended the search before the part was reached
-            lost = min(lost, model.cost + search.options.lambda_0 * problem.spent(np.array(sorted(support), dtype=np.int32)))
+            lost = min(
+                lost, model.cost + search.options.lambda_0 * problem.penalty.spent(np.array(sorted(support), dtype=np.int32))
+            )
     kept.sort(key=lambda support: order(supports[support][1]))
     place = {support: at for at, support in enumerate(kept)}
     redundant = {supports[support][0]: place[root] for support, root in base.items()}

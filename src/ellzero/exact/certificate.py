@@ -110,8 +110,8 @@ class Certificate:
             "lower": (penalty.lower, not np.isneginf(penalty.lower).all()),
             "upper": (penalty.upper, not np.isposinf(penalty.upper).all()),
             "spread": (problem.spread, problem.standardize),
-            "price": (penalty.price, problem.priced),
-            "group": (penalty.heads.astype(np.int64), problem.grouped),
+            "price": (penalty.price, problem.penalty.priced),
+            "group": (penalty.heads.astype(np.int64), problem.penalty.grouped),
             "unpenalized": (np.flatnonzero(penalty.unpenalized).astype(np.int64), penalty.unpenalized.any()),
         }
         out |= {name: value for name, (value, needed) in parts.items() if needed}
@@ -125,7 +125,7 @@ class Certificate:
         problem, claim = self.problem, self.claim
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
-        several, priced, grouped = claim.threshold is not None, problem.priced, problem.grouped
+        several, priced, grouped = claim.threshold is not None, problem.penalty.priced, problem.penalty.grouped
         outputs = problem.outputs
         header: dict[str, Any] = {
             "format": "ellzero alternatives" if several else "ellzero certificate",

@@ -47,11 +47,11 @@ def find_incumbent(
         if time.monotonic() - begin > options.time_limit:
             raise OutOfTime
 
-    most = problem.countable() if options.k is None else min(options.k, problem.countable())
+    most = problem.penalty.countable() if options.k is None else min(options.k, problem.penalty.countable())
     models = [start for start in starts if options.allows(start)]
     ended: Status | None = None
     if algorithm is not None or not models:
-        limited, priced = options.k is not None or options.budget is not None, problem.priced
+        limited, priced = options.k is not None or options.budget is not None, problem.penalty.priced
         grid = np.zeros(0) if limited else np.array([options.lambda_0])
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
         if options.budget is not None or (limited and priced and options.lambda_0 > 0.0):

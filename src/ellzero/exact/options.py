@@ -163,8 +163,10 @@ def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
     if options.budget is None:
         return options
-    if not problem.priced:
-        return replace(options, budget=None, k=math.floor(options.budget * (1.0 + BUDGET_SLACK)))
+    if not problem.penalty.priced:
+        # A budget may be any number.
+        affordable_features = min(options.budget * (1.0 + BUDGET_SLACK), problem.penalty.countable())
+        return replace(options, budget=None, k=math.floor(affordable_features))
     require_affordable(problem, options.budget)
     return options
 

@@ -102,7 +102,7 @@ def check_kept(search: Search, kept: dict[str, Any]) -> None:
     if (kept["bound"], kept["free_bound"]) != (bound, free_bound):
         raise Malformed("its assumed bounds are not those of this search")
     iga, every = options.method == "iga", np.arange(problem.design.shape[1], dtype=np.int32)
-    paying, integral, iteration = set(problem.paying(every).tolist()), kept["integral"], kept["iteration"]
+    paying, integral, iteration = set(problem.penalty.paying(every).tolist()), kept["integral"], kept["iteration"]
     listed = integral if isinstance(integral, list) else []
     good = integral is None or (isinstance(integral, list) and iga)
     if not good or not all(type(j) is int and j in paying for j in listed) or sorted(set(listed)) != listed:

@@ -124,7 +124,7 @@ class Search:
         if self.checkpoint is None or saved is None:
             self.find_first_model()
             if self.options.method == "iga":
-                self.integral, self.iteration = np.sort(self.problem.paying(self.incumbent.support)).tolist(), 1
+                self.integral, self.iteration = np.sort(self.problem.penalty.paying(self.incumbent.support)).tolist(), 1
             self.open_tree()
         else:
             resume(self, self.checkpoint, *saved)
@@ -287,7 +287,7 @@ class Search:
         tree, every = self.tree, self.options.wanted is not None
         size = len(self.integral or ())
         if self.iteration and self.integral is None:  # all of them
-            size = self.problem.countable()
+            size = self.problem.penalty.countable()
         objective, lower_bound = self.bounds()
         gap = self.gap(tree.level * self.problem.units.cost if every else objective, lower_bound)
         state = (tree.nodes, tree.open, self.seconds(), self.iteration, size, tree.models if every else None)

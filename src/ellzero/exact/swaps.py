@@ -113,7 +113,7 @@ def improve_until_proved(
     found = Found(start) if start is not None else find_incumbent(boxed, options, [], "local_search", begin)
     while True:
         left = 0.0 if found.ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
-        swaps = SwapNeighbourhood(np.sort(problem.paying(found.model.support)), size)
+        swaps = SwapNeighbourhood(np.sort(problem.penalty.paying(found.model.support)), size)
         # A long search ends with its first better model: the next one starts from that.
         better = found.model.objective * (1.0 - options.gap)
         asked = replace(options, swaps=swaps, time_limit=left, enough=better)
@@ -122,7 +122,7 @@ def improve_until_proved(
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
         if found.ended:
             return with_status(solution, found.ended)
-        moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
+        moved = not np.array_equal(np.sort(problem.penalty.paying(solution.support)), swaps.home)
         if solution.status != "improved" and (solution.status != "optimal" or not moved):
             return solution
         if most is not None and solution.model.size > most:
@@ -209,4 +209,4 @@ class SwapPath:
     @property
     def most(self) -> int:
         """The number of features that a model may have."""
-        return self.problem.countable() if self.options.max_support is None else self.options.max_support
+        return self.problem.penalty.countable() if self.options.max_support is None else self.options.max_support

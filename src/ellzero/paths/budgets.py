@@ -78,8 +78,12 @@ class Budgets(FittedModels):
 
         Features that no model uses are left out, and so are those that cost nothing.
         """
-        features = np.unique(np.concatenate([np.zeros(0, np.int32), *(self.problem.paying(m.support) for m in self.models)]))
-        used = np.array([np.isin(features, self.problem.paying(model.support)) for model in self.models]).reshape(len(self), -1)
+        features = np.unique(
+            np.concatenate([np.zeros(0, np.int32), *(self.problem.penalty.paying(m.support) for m in self.models)])
+        )
+        used = np.array([np.isin(features, self.problem.penalty.paying(model.support)) for model in self.models]).reshape(
+            len(self), -1
+        )
         grouping, names = self.problem.grouping, self.problem.design.names
         labels = [feature_name(names, int(j)) if grouping is None else grouping.names[j] for j in features]
         costs = self.problem.penalty.price[features]
@@ -157,8 +161,8 @@ def fit_budgets(
 
 def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambda_0: float = 0.0) -> Budgets:
     """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid beside them."""
-    if not problem.priced:
-        sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.countable())).astype(np.int64)
+    if not problem.penalty.priced:
+        sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.penalty.countable())).astype(np.int64)
         found = compute_sizes(problem, np.unique(sizes), options)
         models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]
         return Budgets(wanted, [evaluate(problem, model.coefficients, lambda_0 or None) for model in models], problem)

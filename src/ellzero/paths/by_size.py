@@ -46,7 +46,7 @@ class ModelsBySize:
 
     def at(self, k: int) -> Model:
         """Return the best model with exactly k features that pay lambda_0."""
-        columns = self.problem.countable()
+        columns = self.problem.penalty.countable()
         if k > columns:
             raise InvalidInputError(f"k must be at most the {columns} features that lambda_0 applies to, got {k}.")
         with self.alone:

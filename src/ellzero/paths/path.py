@@ -79,7 +79,7 @@ class Path:
     def spent(self) -> Array:
         """The sum of the costs of each model's features: their number, without `feature_cost`."""
         starts = self.coef.indptr[:: self.problem.outputs].tolist()
-        return np.array([self.problem.spent(np.unique(self.coef.indices[a:b])) for a, b in pairwise(starts)])
+        return np.array([self.problem.penalty.spent(np.unique(self.coef.indices[a:b])) for a, b in pairwise(starts)])
 
     @property
     def sized(self) -> dict[int, Model]:
@@ -148,7 +148,7 @@ class Path:
             **intercept_columns(self.problem, self.intercept),
             "converged": self.converged,
         }
-        return pandas.DataFrame({**columns, "spent": self.spent} if self.problem.priced else columns)
+        return pandas.DataFrame({**columns, "spent": self.spent} if self.problem.penalty.priced else columns)
 
     def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
         """Plot the coefficients against lambda_0, with the model size above, into `ax` if it is given (needs matplotlib).
@@ -182,7 +182,7 @@ class Path:
         return html_table(self._heading(), ["lambda_0", "features", "objective", "converged"], rows)
 
     def __repr__(self) -> str:
-        spent = self.spent if self.problem.priced else None
+        spent = self.spent if self.problem.penalty.priced else None
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
             self._heading(),
@@ -229,7 +229,7 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
         coef=coefficient_rows(rows, problem.design.shape[1]),
         intercept=squeezed(np.array([at.intercept for at in rows]).reshape(len(rows), problem.outputs)),
         cost=cost,
-        support_size=np.array([problem.counted(at.support) for at in rows], dtype=np.int64),
+        support_size=np.array([problem.penalty.counted(at.support) for at in rows], dtype=np.int64),
         converged=np.array([model.converged for model in models], dtype=bool) & kept,
         reads=found.reads,
         problem=problem,

@@ -171,7 +171,7 @@ def fit_sizes(
 
 def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOptions, radius: float | None = None) -> Sizes:
     """Fit models of these (increasing) sizes to a validated problem."""
-    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
+    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.penalty.countable())))
     sweep = options.for_sizes(inside, len(problem.y))
     first = sweep if radius is None else sweep.for_part(0.0, UNBOUNDED_SHARE)
     found = best_by_size(problem, solve_path(problem, first).by_size)

@@ -88,14 +88,13 @@ def make_problem(
     w = as_weights(sample_weight, n)
     target, classes = the_loss.encode(y, n, w)
     grouping = as_groups(groups, p, design.names, design.core.columns)
-    penalty = Penalty.of(
-        p,
+    penalty = Penalty(
         lambda_1=as_nonnegative("lambda_1", lambda_1),
         lambda_2=as_nonnegative("lambda_2", lambda_2),
         lower=as_bound("lower", lower, p, -np.inf),
         upper=as_bound("upper", upper, p, np.inf),
         price=price_of_columns(unpenalized, feature_cost, p, design.names, grouping),
-        heads=None if grouping is None else grouping.heads,
+        heads=grouping.heads if grouping else np.arange(p, dtype=np.int32),
     )
     check_bounds(penalty)
     statistics = column_statistics(
@@ -120,10 +119,8 @@ def price_of_columns(
 ) -> Array:
     """Return the price of each column: zero for unpenalized ones, and one for those that are not said to cost anything else."""
     free = as_feature_mask("unpenalized", unpenalized, p, names)
-    price = as_feature_costs("feature_cost", costs, p, names, None if grouping is None else grouping.columns)
-    free = np.zeros(p, dtype=bool) if free is None else free
-    price = np.ones(p) if price is None else price
-    if grouping is not None:
+    price = as_feature_costs("feature_cost", costs, p, names, grouping.columns if grouping else None)
+    if grouping:
         grouping.check_equal("unpenalized", free)
         grouping.check_equal("feature_cost", price)
     return np.where(free, 0.0, price)

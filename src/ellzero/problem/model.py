@@ -353,7 +353,11 @@ def refuse_infinite_columns(model: Model, design: Design) -> None:
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
-    size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
+    size, spent, spread = (
+        problem.penalty.counted(at.support),
+        problem.penalty.spent(at.support),
+        problem.column_spread(at.support),
+    )
     groups = None if problem.grouping is None else problem.grouping.names
     return Model(
         at.support,

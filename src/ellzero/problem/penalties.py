@@ -81,8 +81,16 @@ class Penalty:
         features = np.unique(self.heads[columns]) if self.grouped else columns
         return features[self.price[features] > 0.0]
 
+    def counted(self, columns: NDArray[np.int32]) -> int:
+        """Return how many features of these columns pay lambda_0."""
+        return len(self.paying(columns))
+
+    def countable(self) -> int:
+        """Return the number of features that are counted, groups or columns: the largest possible size of a model."""
+        return self.counted(np.arange(self.heads.size, dtype=np.int32))
+
     def spent(self, columns: NDArray[np.int32]) -> float:
-        """Return the sum of the prices of the features of these columns, correctly rounded."""
+        """Return the sum of the prices of the features of these columns, correctly rounded: their number, if all cost one."""
         return math.fsum(self.price[self.paying(columns)].tolist())
 
     def clip(self, columns: NDArray[np.int32], coef: Array) -> Array:

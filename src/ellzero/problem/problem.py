@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, NoReturn, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
@@ -78,16 +78,6 @@ class Problem:
         """The number of outputs that share the features: classes of the multinomial loss, or targets."""
         return self.y.shape[1]
 
-    @property
-    def grouped(self) -> bool:
-        """Whether some columns come in together."""
-        return self.penalty.grouped
-
-    @property
-    def priced(self) -> bool:
-        """Whether some features have a price other than one, and are not free."""
-        return self.penalty.priced
-
     @cached_property
     def units(self) -> Units:
         """The units in which the core works, and the way to them and back."""
@@ -115,35 +105,18 @@ class Problem:
         """Whether the outputs are classes, of which each row has one."""
         return self.loss.couples_outputs
 
-    def core_scale(self) -> Array:
-        """Return the factor of each column of X in the core, in its units.
-
-        Constant columns beside an intercept get the factor zero: of what centring leaves of them nothing but rounding is not
-        zero.
-        """
-        return np.where(self.constant, 0.0, 1.0 / self.spread / self.column_unit)
-
-    def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
+    def split(self, coef: Any, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices of the nonzero coefficients of one model, and their values with a column for each output."""
+        p, table = self.design.shape[1], coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
         if self.outputs > 1:
-            table = np.asarray(sparse.csr_matrix(coef).toarray() if sparse.issparse(coef) else coef, dtype=np.float64)
-            shape = (self.outputs, self.design.shape[1])
+            shape = (self.outputs, p)
             if table.shape != shape:
                 raise InvalidInputError(f"{name} must have shape {shape}, one row for each output, got {table.shape}.")
-            if not np.isfinite(table).all():
-                raise InvalidInputError(f"{name} contains NaN or infinity.")
-            used = np.flatnonzero(table.any(axis=0)).astype(np.int32)
-            return used, np.ascontiguousarray(table[:, used].T)
-        if sparse.issparse(coef):
-            row = sparse.coo_matrix(coef)
-            if row.shape not in ((1, self.design.shape[1]), (self.design.shape[1], 1)):
-                raise InvalidInputError(f"{name} must hold {self.design.shape[1]} coefficients, got shape {row.shape}.")
-            dense_index = row.col if row.shape[0] == 1 else row.row
-            order = np.argsort(dense_index)
-            return dense_index[order].astype(np.int32), np.asarray(row.data, dtype=np.float64)[order, None]
-        vector = as_vector(name, np.ravel(np.asarray(coef)), self.design.shape[1])
-        support = np.flatnonzero(vector).astype(np.int32)
-        return support, vector[support, None]
+        elif sparse.issparse(coef) and table.shape not in ((1, p), (p, 1)):
+            raise InvalidInputError(f"{name} must hold {p} coefficients, got shape {table.shape}.")
+        values = as_vector(name, table.ravel(), self.outputs * p).reshape(self.outputs, p)
+        support = np.flatnonzero(values.any(axis=0)).astype(np.int32)
+        return support, np.ascontiguousarray(values[:, support].T)
 
     def column_spread(self, columns: NDArray[np.int32]) -> Array:
         """Return the standard deviations of some columns (without an intercept, the roots of their mean squares)."""
@@ -151,16 +124,13 @@ class Problem:
 
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> Array:
         """Return eta = X coef + intercept, with a column for each output."""
-        return self._products(support, coef) + intercept
-
-    def _products(self, support: NDArray[np.int32], coef: Array) -> Array:
-        return np.column_stack([self.design.matvec(support, np.ascontiguousarray(column)) for column in coef.T])
+        return np.column_stack([self.design.matvec(support, np.ascontiguousarray(column)) for column in coef.T]) + intercept
 
     def fitted(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> tuple[Array, Array]:
         """Return eta and y for the loss; of a regression, both less the intercept, so that its size costs no digits."""
         if self.loss.is_classification:
             return self.eta(support, coef, intercept), self.y
-        return self._products(support, coef), self.y - intercept
+        return self.eta(support, coef, 0.0), self.y - intercept
 
     def slopes(self, r: Array) -> Array:
         """Return z_j . r for all columns z_j, centred and scaled, and each column of r."""
@@ -198,22 +168,6 @@ class Problem:
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""
         return bool(((self.penalty.lower > 0.0) | (self.penalty.upper < 0.0)).any())
-
-    def countable(self) -> int:
-        """Return the number of features of X that are counted, groups or columns: the largest possible size of a model."""
-        return self.counted(np.arange(self.design.shape[1], dtype=np.int32))
-
-    def counted(self, support: NDArray[np.int32]) -> int:
-        """Return how many features of these columns pay lambda_0."""
-        return len(self.paying(support))
-
-    def spent(self, support: NDArray[np.int32]) -> float:
-        """Return the sum of the prices of the features of these columns: their number, if none has a price of its own."""
-        return self.penalty.spent(support)
-
-    def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the features of these columns that pay lambda_0: the columns themselves, or the heads of their groups."""
-        return self.penalty.paying(support)
 
 
 def refuse_unsquarable(design: Design, bad: NDArray[np.int64]) -> NoReturn:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,9 +42,14 @@ class Units:
     column: float  # u
     centre: Array  # of each output
     response: float  # t; all outputs have one: what they weigh beside each other is the user's choice
+    price: float  # v, the least power of two that no price exceeds: in this unit prices are at most one
+    cost: float  # t^2, the unit of losses, and so of all that is added to them
+    lambda_0: float  # that of losses for features of the price one
+    coefficient: float  # of coefficients on the scale of the penalty
     heavy: float  # the label of the class beside which the other one weighs next to nothing, 0.0 if none does
     dual: float  # the unit of dual points: t, or that of the heavy class
     loss: Loss  # in the unit of the response
+    scale: Array  # of each column of X in the core: zero for constant ones, of which centring leaves nothing but rounding
 
     @classmethod
     def of(cls, problem: Problem) -> Units:
@@ -57,6 +61,8 @@ class Units:
             centre = loss.best_constant(y, w) if problem.fit_intercept else centre
         elif problem.fit_intercept and outputs == 1:
             heavy, dual = heavy_class(y[:, 0], w)
+        mantissa, exponent = math.frexp(float(problem.penalty.price.max(initial=0.0)))
+        price, cost = math.ldexp(1.0, exponent - (mantissa == 0.5)), response**2
         return cls(
             penalty=problem.penalty,
             mean=problem.mean,
@@ -64,31 +70,15 @@ class Units:
             column=problem.column_unit,
             centre=centre,
             response=response,
+            price=price,
+            cost=cost,
+            lambda_0=cost / price,
+            coefficient=response / problem.column_unit,
             heavy=heavy,
             dual=dual,
             loss=loss.in_unit(response),
+            scale=np.where(problem.constant, 0.0, 1.0 / problem.spread / problem.column_unit),
         )
-
-    @property
-    def cost(self) -> float:
-        """The unit of losses, and so of all that is added to them."""
-        return self.response**2
-
-    @property
-    def coefficient(self) -> float:
-        """The unit of coefficients on the scale of the penalty."""
-        return self.response / self.column
-
-    @cached_property
-    def price(self) -> float:
-        """The least power of two that no price exceeds: in this unit prices are at most one."""
-        mantissa, exponent = math.frexp(float(self.penalty.price.max(initial=0.0)))
-        return math.ldexp(1.0, exponent - (mantissa == 0.5))
-
-    @property
-    def lambda_0(self) -> float:
-        """The unit of lambda_0: that of losses for features of the price one."""
-        return self.cost / self.price
 
     def core_penalty(self, lambda_0: float = 0.0) -> Penalty:
         """Return the penalty as the core sees it, with bounds of the standardised coefficients.

@@ -126,7 +126,7 @@ def shown_models(results: CrossValidation, proofs: Sequence[Proof]) -> Column:
     coef, size = list(column.coef), column.size.copy()
     coef[point] = rows.tocsr()
     coef[point].eliminate_zeros()
-    size[point] = proofs[0].solution.certificate.problem.counted(np.unique(coef[point].indices).astype(np.int32))
+    size[point] = proofs[0].solution.certificate.problem.penalty.counted(np.unique(coef[point].indices).astype(np.int32))
     return replace(column, coef=coef, intercept=intercept, size=size)
 
 

@@ -154,7 +154,7 @@ def summarise(
         summary,
         standardize=estimator.standardize,
         fit_intercept=estimator.fit_intercept,
-        always=0 if mask is None else int(mask.sum()),
+        always=int(mask.sum()),
         spent=None if estimator.feature_cost is None else estimator.spent_,
     )
     summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, words)

@@ -74,7 +74,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     """
     units, outputs = problem.units, problem.outputs
     penalty, design = units.core_penalty().of_atoms(outputs), problem.design.core
-    mean, scale = problem.mean if problem.fit_intercept else None, unless_all(1.0, problem.core_scale())
+    mean = problem.mean if problem.fit_intercept else None
+    scale = units.scale if (units.scale != 1.0).any() else None  # the core has faster ways without
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
         mean = scale = None
@@ -102,11 +103,6 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     )
 
 
-def unless_all(usual: float, values: Array) -> Array | None:
-    """Return the values, None if all are the usual one: the core has faster ways then."""
-    return None if (values == usual).all() else values
-
-
 def solve_path(
     problem: Problem, options: PathOptions, seeds: Sequence[_core.Model] = (), sweep: bool = True
 ) -> _core.PathResult:
@@ -114,33 +110,38 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
-    if options.swaps != "ranked" and (problem.grouped or problem.outputs > 1):
+    if options.swaps != "ranked" and (problem.penalty.grouped or problem.outputs > 1):
         where = "several outputs" if problem.outputs > 1 else "groups"
         raise InvalidInputError(f"swaps={options.swaps!r} exchanges single coefficients: with {where}, use swaps='ranked'.")
-    columns = usable_columns(problem)
-    q = default_q(problem) if options.q is None else options.q
-    inside = problem if columns is None else restricted(problem, columns)
+    p, columns = problem.design.shape[1], problem.design.filled
+    options = replace(options, q=options.q or max(1, round(Q_SHARE * p)))
+    if len(columns) == p:
+        return solve_on_columns(problem, options, seeds, sweep)
+    columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized))
+    atoms = atoms_of(columns, problem.outputs)
+    found = solve_on_columns(restricted(problem, columns), options, [on_columns(seed, atoms) for seed in seeds], sweep)
+    found.models = [renumbered(model, atoms[model.support]) for model in found.models]
+    found.by_size = [renumbered(model, atoms[model.support]) for model in found.by_size]
+    return found
+
+
+def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_core.Model], sweep: bool) -> _core.PathResult:
+    """Compute the path of a problem that has only columns that a model can use."""
     if options.sizes:  # models of one size are compared by G alone
-        inside = replace(inside, penalty=inside.penalty.with_equal_prices())
-    unit = inside.units.lambda_0
-    atoms = None if columns is None else atoms_of(columns, problem.outputs)
-    if atoms is not None:
-        seeds = [on_columns(seed, atoms) for seed in seeds]
+        problem = replace(problem, penalty=problem.penalty.with_equal_prices())
+    unit = problem.units.lambda_0
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / inside.units.price
+    budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
-    known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
+    known |= {"lambda_0": options.lambda_0 / unit, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
-        core_problem(inside, options.tol),
+        core_problem(problem, options.tol),
         core_object(_core.PathOptions, **known),
         threads=options.threads,
         progress=of_part(options.progress, 0.0, 1.0, unit),
         check=options.check,
     )
     found.lambda_0 = found.lambda_0 * unit
-    if atoms is not None:
-        found.models = [renumbered(model, atoms[model.support]) for model in found.models]
-        found.by_size = [renumbered(model, atoms[model.support]) for model in found.by_size]
     return found
 
 
@@ -167,14 +168,3 @@ def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:
     """Give the columns of a model other numbers, and return it."""
     model.support = support.astype(np.int32)
     return model
-
-
-def usable_columns(problem: Problem) -> NDArray[np.int64] | None:
-    """Return the columns that a model can use, None for all; a sparse X, such as a bag of words, may have many empty ones."""
-    filled = problem.design.filled
-    return None if filled is None else np.union1d(filled, np.flatnonzero(problem.penalty.unpenalized))
-
-
-def default_q(problem: Problem) -> int:
-    """Return the default number of candidates of Algorithm 3."""
-    return max(1, round(Q_SHARE * problem.design.shape[1]))

@@ -55,7 +55,7 @@ class Switches:
     def of(cls, problem: Problem) -> Switches:
         """Return the switches of a problem: one for each feature that pays lambda_0."""
         columns = np.flatnonzero(~problem.penalty.unpenalized).astype(np.int32)
-        features = problem.paying(columns)
+        features = problem.penalty.paying(columns)
         return cls(features, columns, np.searchsorted(features, problem.penalty.heads[columns]))
 
     def scaled(self, factors: Array) -> Array | Any:
@@ -92,7 +92,7 @@ class Formulation:
         coef = beta / self.problem.spread[support]
         units = self.problem.units
         x[self.beta] = dense
-        x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
+        x[self.z] = np.isin(self.switches.features, self.problem.penalty.paying(support))
         x[self.intercept] = (intercept - units.centre) / units.response
         eta = self.problem.eta(support, coef[:, None], intercept - units.centre)[self.margins.kept, 0] / units.response
         slack = self.margins.offset + self.margins.sign * eta
@@ -235,5 +235,5 @@ def scaled_rows(problem: Problem, margins: Margins) -> Any:
     """Return -sign_i x_ij of the samples of `margins`, in the core's units, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
-    rows.data *= problem.core_scale()[rows.indices]
+    rows.data *= problem.units.scale[rows.indices]
     return rows

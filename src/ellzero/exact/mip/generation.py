@@ -98,7 +98,7 @@ class GenerationSearch(MipSearch):
         self.duals = Duals(self)
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
-        self.set_features({*self.boxed.paying(self.incumbent.support).tolist(), *home})
+        self.set_features({*self.boxed.penalty.paying(self.incumbent.support).tolist(), *home})
 
     def set_features(self, features: set[int]) -> None:
         """Let z be integral for these features."""
@@ -193,7 +193,7 @@ class Duals:
         self.weight = (~free).astype(np.float64) if options.budget is None else problem.penalty.price
         self.always: list[int] = np.flatnonzero(free).tolist()  # columns
         self.limited = np.zeros(p, dtype=bool)  # the features that the limit `most` counts
-        self.limited[problem.paying(np.arange(p, dtype=np.int32))] = True
+        self.limited[problem.penalty.paying(np.arange(p, dtype=np.int32))] = True
         self.limited[search.excluded] = False
         self.swaps = options.swaps
         if self.swaps is not None:
