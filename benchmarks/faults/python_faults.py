@@ -437,8 +437,8 @@ ESTIMATING = [
     Fault(
         "limit of means",
         f"{ESTIMATORS}comparison.py",
-        "scores[np.array(sizes) > self.plan.limit] = -np.inf",
-        "scores[np.array(sizes) > 2 * self.plan.limit] = -np.inf",
+        "scores[sizes > self.plan.limit] = -np.inf",
+        "scores[sizes > 2 * self.plan.limit] = -np.inf",
         "a mean of models has more features than max_support",
         ("tests/api/test_choice.py",),
     ),
@@ -585,7 +585,7 @@ TELLING = [
     ),
     Fault(
         "costs of columns",
-        "src/ellzero/cli/costs.py",
+        "src/ellzero/cli/solver_settings.py",
         "if name in seen:",
         "if False:",
         "a file of costs may name a column twice",

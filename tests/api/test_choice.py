@@ -12,7 +12,7 @@ from support.problems import on_disk
 
 import ellzero as ez
 from ellzero.cli import main
-from ellzero.estimators.model_choice import mean_model
+from ellzero.estimators.training import mean_model
 from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import evaluate

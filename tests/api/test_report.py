@@ -424,13 +424,12 @@ def test_a_proof_that_was_cut_short_says_so():
     X, y, _ = ez.datasets.make_classification(100, 500, 10, s=0.3, random_state=0)
     solution = ez.solve(X, y, k=6, lambda_2=1e-4, standardize=True, node_limit=1)
     assert solution.status == "node_limit"
-    certificate = describe_proofs([Proof(solution, solution.objective)], 6, ["y"], "")
+    certificate = describe_proofs([Proof(solution, solution.objective)], 6, ["y"])
     assert not certificate["proved"]
-    assert not certificate["complete"]
     assert certificate["sentence"].startswith("Proved so far about the search, which ended after")
     assert certificate["short"] in certificate["sentence"]
     nothing = Proof(solution, solution.objective + 1e9)
-    assert describe_proofs([nothing], 6, ["y"], "")["sentence"].startswith("Nothing is proved so far")
+    assert describe_proofs([nothing], 6, ["y"])["sentence"].startswith("Nothing is proved so far")
 
 
 def test_a_proof_under_an_assumption_says_so():
@@ -444,10 +443,10 @@ def test_a_better_model_that_the_proof_found_is_taken():
     X, y = classification(18)
     solution = ez.solve(X, y, k=2, lambda_2=1e-2, standardize=True)
     same = compare(solution, solution.objective * 1.25, solution.support)  # by its tolerance, not by its features
-    assert (same.gained, describe_proofs([same], 2, ["dog"], "")["short"]) == (0.0, "21 %")  # 1 - 1 / 1.25, rounded up
+    assert (same.gained, describe_proofs([same], 2, ["dog"])["short"]) == (0.0, "21 %")  # 1 - 1 / 1.25, rounded up
     taken = compare(solution, solution.objective * 1.25, np.array([10, 11]))
     assert (taken.objective, taken.gained) == (solution.objective, pytest.approx(0.2))
-    certificate = describe_proofs([taken], 2, ["dog"], "")
+    certificate = describe_proofs([taken], 2, ["dog"])
     assert certificate["proved"]
     assert "The exact search found the model on this page; the faster one" in certificate["sentence"]
     assert "worse by up to 20 %" in certificate["sentence"]

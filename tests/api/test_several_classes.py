@@ -217,16 +217,6 @@ def test_settings_that_contradict_each_other():
             kind(pos_label="ash").fit(X, y)
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_the_former_name_still_works(shared):
-    X, y = problem(15)
-    way = "ovr_shared" if shared else "ovr"
-    with pytest.warns(FutureWarning, match=f"shared_support will go: use multi_class='{way}'") as seen:
-        former = ez.L0Classifier(k=3, shared_support=shared).fit(X, y)
-    assert seen[0].filename == __file__
-    np.testing.assert_array_equal(former.coef_, ez.L0Classifier(k=3, multi_class=way).fit(X, y).coef_)
-
-
 def test_a_class_with_one_row():
     X, y = problem(16)
     y = np.where(np.arange(len(y)) == 5, "zelkova", y)

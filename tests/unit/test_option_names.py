@@ -2,7 +2,7 @@
 
 import pytest
 
-from ellzero.cli.option_names import with_options
+from ellzero.cli import with_options
 from ellzero.cli.parser import make_parser
 
 ARGS = make_parser().parse_args(["certify", "data.csv", "--k", "2"])

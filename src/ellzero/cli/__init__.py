@@ -7,7 +7,9 @@ imported when the command is called, so that ``ellzero --help`` answers at once.
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,10 +20,21 @@ from ellzero.base.errors import EllzeroError
 from ellzero.base.imports import import_whole
 from ellzero.base.quoting import safe_line
 from ellzero.cli.exit_codes import BAD_INPUT, INTERRUPTED
-from ellzero.cli.option_names import with_options
 from ellzero.cli.parser import make_parser
 
-__all__ = ["main"]
+__all__ = ["main", "with_options"]
+
+POSITIONAL = {"command", "data", "model", "certificate", "name"}
+RENAMED = {
+    "random_state": "--seed",
+    "sample_weight": "--weight",
+    "fit_intercept": "--no-intercept",
+    "standardize": "--no-standardize",
+    "unpenalized": "--always",
+    "feature_cost": "--costs",
+    "pos_label": "--positive",
+}
+ARGUMENT = re.compile(r"(?<![\w'\"./-])([a-z]\w*)(?=[ =,;:)]|\.$)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,3 +97,18 @@ def error_line(error: BaseException) -> str:
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without the place in the code that it comes from."""
     print(f"ellzero: warning: {safe_line(str(message))}", file=sys.stderr)
+
+
+def with_options(message: str, args: argparse.Namespace) -> str:
+    """Return a message with options in the place of arguments: lambda_2=0.1 is --lambda-2=0.1.
+
+    A word without an underscore is an argument only before an equals sign, or where the message begins with what it must be.
+    """
+    options = {name: f"--{name.replace('_', '-')}" for name in vars(args) if name not in POSITIONAL} | RENAMED
+
+    def as_option(match: re.Match[str]) -> str:
+        rest = message[match.end() :]
+        meant = "_" in match[1] or rest.startswith("=") or (match.start() == 0 and rest.startswith(" must "))
+        return options.get(match[1], match[1]) if meant else match[1]
+
+    return ARGUMENT.sub(as_option, message)

@@ -14,12 +14,10 @@ import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
 from ellzero.cli.certify import positive_class
-from ellzero.cli.costs import costs_in
 from ellzero.cli.data import Data, load_data
-from ellzero.cli.files import check_output, given, written_lines
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
-from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, encoded_target, settings_for
+from ellzero.cli.files import check_output, check_picture, given, save_picture, written_lines
+from ellzero.cli.output import attributes, coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, costs_in, encoded_target, settings_for
 from ellzero.problem.losses import LOSSES
 
 __all__ = ["run"]
@@ -73,19 +71,14 @@ def alternatives_json(
 
     def model_of(model: ellzero.Model) -> dict[str, Any]:
         features = coefficients(data.preparation.features, model.support.tolist(), model.values.tolist())
-        return {"objective": model.objective, "size": model.size, "intercept": model.intercept, "features": features}
+        return {**attributes(model, "objective", "size", "intercept"), "features": features}
 
     return {
         "command": "alternatives",
-        "status": found.status,
-        "complete": found.complete,
-        "threshold": found.threshold,
-        "complete_below": found.complete_below,
-        "nodes": found.nodes,
-        "seconds": found.seconds,
+        **attributes(found, "status", "complete", "threshold", "complete_below", "nodes", "seconds"),
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
-        "roles": [{"name": use.name, "role": use.role, "share": use.share, "sign": use.sign} for use in found.features],
+        "roles": [attributes(use, "name", "role", "share", "sign") for use in found.features],
         "stand_ins": [[found.name_of(pair.feature), found.name_of(pair.other)] for pair in found.stand_ins],
         "models": [model_of(model) for model in found.models],
         "chosen": None if chosen is None else model_of(chosen),

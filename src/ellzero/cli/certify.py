@@ -13,7 +13,16 @@ import ellzero
 from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output, given, written_lines
-from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
+from ellzero.cli.output import (
+    attributes,
+    coefficient_lines,
+    coefficients,
+    columns_used,
+    exit_code,
+    made_of,
+    note,
+    print_result,
+)
 from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.problem.losses import LOSSES, Logistic
@@ -59,14 +68,8 @@ def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution,
     """Return what the file of the solution's model holds."""
     problem = solution.certificate.problem
     settings = FitSettings(
-        k=args.k,
-        budget=args.budget,
+        **attributes(args, "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept"),
         feature_cost=problem.penalty.price.tolist() if problem.penalty.priced else None,
-        lambda_0=args.lambda_0,
-        standardize=args.standardize,
-        fit_intercept=args.fit_intercept,
-        lambda_1=args.lambda_1,
-        lambda_2=args.lambda_2,
     )
     content = solution.model.file_content(settings)
     # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
@@ -79,21 +82,11 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
     model = solution.model
     return {
         "command": "certify",
-        "status": solution.status,
-        "objective": solution.objective,
-        "lower_bound": solution.lower_bound,
-        "gap": solution.gap,
+        **attributes(solution, "status", "objective", "lower_bound", "gap"),
         "conditional": solution.certificate.conditional,
-        "bound": solution.bound,
-        "prover": solution.prover,
-        "message": solution.message,
-        "nodes": solution.nodes,
-        "seconds": solution.seconds,
+        **attributes(solution, "bound", "prover", "message", "nodes", "seconds"),
         **model.loss.settings,
-        "k": args.k,
-        "lambda_0": args.lambda_0,
-        "lambda_1": args.lambda_1,
-        "lambda_2": args.lambda_2,
+        **attributes(args, "k", "lambda_0", "lambda_1", "lambda_2"),
         "target": data.target,
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,

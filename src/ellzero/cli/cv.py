@@ -8,9 +8,9 @@ from typing import Any
 
 import ellzero
 from ellzero.cli.data import load_data
-from ellzero.cli.files import check_output
+from ellzero.cli.files import check_output, check_picture, save_picture
 from ellzero.cli.fitted import write_and_print
-from ellzero.cli.pictures import check_picture, save_picture
+from ellzero.cli.output import attributes
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 
 __all__ = ["run"]
@@ -27,40 +27,19 @@ def run(args: argparse.Namespace) -> int:
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
     save_picture(args.plot, scores.plot)
+    points = scores.to_frame().rename(columns={"mean_score": "mean"})
+    folds = [points.pop(f"fold_{fold + 1}") for fold in range(len(scores.splits))]
     result = {
-        "k": estimator.k_,
-        "lambda_0": estimator.lambda_0_,
-        "lambda_1": estimator.lambda_1_,
-        "lambda_2": estimator.lambda_2_,
-        "scoring": scores.scoring,
-        "select": scores.select,
-        "rule": scores.rule,
+        **{name: getattr(estimator, f"{name}_") for name in ("k", "lambda_0", "lambda_1", "lambda_2")},
+        **attributes(scores, "scoring", "select", "rule"),
         "folds": len(scores.splits),
         "best_score": estimator.best_score_,
         "why": scores.choice.why,
         "models": [asdict(model) for model in scores.choice.models],
-        "points": compared_points(scores),
+        "points": points.assign(scores=list(zip(*folds, strict=True))).to_dict("records"),
         "plot": args.plot,
     }
     return write_and_print(args, estimator, data, result, [*cv_lines(scores), ""])
-
-
-def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
-    """Return the scores of every model that was compared, for --json."""
-    return [
-        {
-            "lambda_0": column.lambda_0[point],
-            "lambda_1": column.lambda_1,
-            "lambda_2": column.lambda_2,
-            "size": column.size[point],
-            "mean": column.mean[point],
-            "standard_error": column.standard_error[point],
-            "scores": column.scores[point],
-            "chosen": (number, point) in scores.places,
-        }
-        for number, column in enumerate(scores.columns)
-        for point in range(len(column.size))
-    ]
 
 
 def cv_lines(scores: ellzero.CrossValidation) -> list[str]:

@@ -64,29 +64,21 @@ def load_data(args: argparse.Namespace, *, classes: int | None = None, keep_labe
     if args.regression and positive is not None:
         raise InvalidInputError("--positive is for classes, not for --regression.")
     source = read_data(make_reading(args))
-    data = from_source(source, args)
+    if isinstance(source, Columns):
+        data = from_columns(source, args)
+    else:
+        data = from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
     if args.regression:
         return data
     if positive is None:
         labels = data.y
     else:
         mask = is_label(data.y, positive, data.target)
-        labels = mask if not keep_labels else data.y if len(np.unique(data.y)) <= 2 else one_against_rest(data.y, mask)
+        label = str(data.y[mask][0])
+        labels = data.y if len(np.unique(data.y)) <= 2 else np.where(mask, label, f"not {label}")
+        labels = labels if keep_labels else mask
         data = replace(data, positive=labels[mask][0].item())
     return replace(data, y=as_labels(labels, data.target, classes, insist=getattr(args, "classes", False)))
-
-
-def one_against_rest(y: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the label of some rows as text, and its negation for all others."""
-    label = str(y[mask][0])
-    return np.where(mask, label, f"not {label}")
-
-
-def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:
-    """Return the data of a table, a matrix or a column store."""
-    if isinstance(source, Columns):
-        return from_columns(source, args)
-    return from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
 
 
 def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
@@ -306,7 +298,5 @@ def new_columns(
     wanted.sort(key=lambda j: places[features[j]])  # columns are taken in increasing order
     taken = X.take(np.array([places[features[j]] for j in wanted], dtype=np.int64)) if wanted else np.zeros((X.shape[0], 0))
     values = preparation.only(wanted).without_gaps(np.asfortranarray(taken, dtype=np.float64), new=True)
-    n = len(values)
-    ends = np.cumsum(np.bincount(np.array(wanted, dtype=np.int64) + 1, minlength=n_features + 1) * n)
-    order = np.argsort(wanted)
-    return sparse.csc_matrix((values[:, order].ravel("F"), np.tile(np.arange(n), len(wanted)), ends), (n, n_features))
+    spread = sparse.csr_matrix((np.ones(len(wanted)), wanted, np.arange(len(wanted) + 1)), (len(wanted), n_features))
+    return sparse.csc_matrix(sparse.csc_matrix(values) @ spread)

@@ -1,15 +1,20 @@
-"""Output files: which are wanted, and checks of them before long work is done for them."""
+"""Output files: which are wanted, checks of them before long work is done for them, and pictures."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.files import through_links
+from ellzero.base.files import replacing, through_links
 from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.tables.optional import need
 
-__all__ = ["check_output", "given", "written_lines"]
+__all__ = ["check_output", "check_picture", "given", "save_picture", "written_lines"]
+
+PICTURES = ("svg", "png", "pdf")
 
 
 def given(*names: str | None) -> list[str]:
@@ -39,3 +44,20 @@ def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
             raise InvalidInputError(f"{path} is read by this command; name another file to write.")
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise InvalidInputError("two outputs have the same file name.")
+
+
+def check_picture(name: str | None) -> None:
+    """Refuse a picture that cannot be drawn, before any work is done."""
+    for picture in given(name):
+        if Path(picture).suffix.lower().lstrip(".") not in PICTURES:
+            raise InvalidInputError(f"--plot must end in .svg, .png or .pdf, got {picture!r}.")
+        need("matplotlib", "plot").use("Agg")
+
+
+def save_picture(name: str | None, draw: Callable[[], Any]) -> None:
+    """Draw the figure if it has a name, write it and close it."""
+    for picture in given(name):
+        figure = draw().figure
+        with replacing(picture) as stream:
+            figure.savefig(stream, format=Path(picture).suffix.lower().lstrip("."), bbox_inches="tight", dpi=150)
+        need("matplotlib.pyplot", "plot").close(figure)

@@ -9,6 +9,7 @@ import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import write_and_print
+from ellzero.cli.output import attributes
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 
 __all__ = ["run"]
@@ -26,9 +27,7 @@ def run(args: argparse.Namespace) -> int:
     result = {
         "k": args.k,
         **({} if args.budget is None else {"budget": args.budget}),
-        "lambda_0": args.lambda_0,
-        "lambda_1": args.lambda_1,
-        "lambda_2": args.lambda_2,
+        **attributes(args, "lambda_0", "lambda_1", "lambda_2"),
         "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,
     }
     how = f"size chosen by {args.criterion}" if by_criterion else ""

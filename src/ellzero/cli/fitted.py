@@ -10,7 +10,16 @@ import numpy as np
 from ellzero.base.quoting import shown
 from ellzero.cli.data import Data
 from ellzero.cli.files import given, written_lines
-from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
+from ellzero.cli.output import (
+    attributes,
+    coefficient_lines,
+    coefficients,
+    columns_used,
+    exit_code,
+    made_of,
+    note,
+    print_result,
+)
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
 
@@ -40,10 +49,12 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         {
             "label": function.label,
             "intercept": function.intercept,
-            "features": coefficients(names, function.features.tolist(), function.values.tolist()),
+            "features": coefficients(names, function.features.tolist(), function.coef.tolist()),
         }
         for function in linear_functions(estimator)
     ]
+    coef = np.atleast_2d(estimator.coef_) * (-1.0 if estimator._reversed else 1.0)
+    values = coef[0] if len(coef) == 1 else coef.T
     proofs = proof_figures(estimator)
     statuses = [proof["status"] for proof in proofs or []]
     score = float(estimator.score(data.X, data.y, sample_weight=data.weight))
@@ -61,7 +72,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         "size": len(estimator.support_),
         **columns_used(getattr(estimator, "groups_", None), estimator.support_),
         **({} if args.costs is None else {"total_cost": estimator.spent_}),
-        "features": used_features(estimator, names),
+        "features": coefficients(names, estimator.support_.tolist(), values[estimator.support_].tolist()),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
         "outputs": outputs,
         "training_score": {"name": "r2" if args.regression else "accuracy", "value": score},
@@ -90,29 +101,15 @@ def fitted_lines(result: dict[str, Any], how: str) -> list[str]:
     return lines + [f"{proof['status']}: proved gap {100.0 * proof['gap']:.4g} %" for proof in result["proofs"] or []]
 
 
-def used_features(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
-    """Return the features of the model, each with its coefficient, or with one for each of several classes."""
-    coef = np.atleast_2d(estimator.coef_) * (-1.0 if estimator._reversed else 1.0)
-    return [
-        {"name": names[j], "index": int(j), "coefficient": coef[0, j] if len(coef) == 1 else coef[:, j]}
-        for j in sorted(estimator.support_, key=lambda j: -np.abs(coef[:, j]).max())
-    ]
-
-
 def proof_figures(estimator: Any) -> list[dict[str, Any]] | None:
     """Return what an exact search proved of each output, None if there was no such search."""
-    solutions = getattr(estimator, "solution_", None)
-    if solutions is None:
+    if not hasattr(estimator, "solution_"):
         return None
     return [
         {
-            "status": solution.status,
-            "objective": solution.objective,
-            "lower_bound": solution.lower_bound,
-            "gap": solution.gap,
+            **attributes(solution, "status", "objective", "lower_bound", "gap"),
             "conditional": solution.certificate.conditional,
-            "nodes": solution.nodes,
-            "seconds": solution.seconds,
+            **attributes(solution, "nodes", "seconds"),
         }
-        for solution in (solutions if isinstance(solutions, list) else [solutions])
+        for solution in (estimator.solution_ if isinstance(estimator.solution_, list) else [estimator.solution_])
     ]

@@ -17,8 +17,19 @@ import numpy as np
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spreadsheet_cell
 from ellzero.cli.exit_codes import INTERRUPTED
+from ellzero.estimators.showing import aligned_rows
 
-__all__ = ["coefficient_lines", "coefficients", "columns_used", "exit_code", "made_of", "note", "print_result", "write_table"]
+__all__ = [
+    "attributes",
+    "coefficient_lines",
+    "coefficients",
+    "columns_used",
+    "exit_code",
+    "made_of",
+    "note",
+    "print_result",
+    "write_table",
+]
 
 
 def note(args: argparse.Namespace, text: str) -> None:
@@ -66,6 +77,11 @@ def json_value(value: Any) -> Any:
     return value
 
 
+def attributes(item: Any, *names: str) -> dict[str, Any]:
+    """Return some attributes of a result or of the arguments by their names, for --json."""
+    return {name: getattr(item, name) for name in names}
+
+
 def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the features of a model with their coefficients, the largest first; of several outputs, lists of them."""
     pairs = sorted(zip(support, values, strict=True), key=lambda pair: -float(np.abs(pair[1]).max()))
@@ -74,16 +90,10 @@ def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[
 
 def coefficient_lines(features: list[dict[str, Any]], intercept: Any, outputs: Sequence[Any] = ()) -> list[str]:
     """Return a line of text for each feature, and one for the intercept; several outputs are columns under their labels."""
-    names = [*(shown(feature["name"]) for feature in features), "(intercept)"]
-    values = [*(feature["coefficient"] for feature in features), intercept]
-    width = max(map(len, names))
+    pairs = [*((feature["name"], feature["coefficient"]) for feature in features), ("(intercept)", intercept)]
     if not len(outputs):
-        return [f"  {name:<{width}}  {value: .6g}" for name, value in zip(names, values, strict=True)]
-    heads = [shown(label) for label in outputs]
-    wide = max(12, *map(len, heads))
-    head = " ".join([" " * (width + 2), *(f"{text:>{wide}}" for text in heads)])
-    rows = zip(names, values, strict=True)
-    return [head, *(" ".join([f"  {name:<{width}}", *(f"{value:>{wide}.6g}" for value in row)]) for name, row in rows)]
+        return aligned_rows([], [[shown(name), f" {value: .6g}"] for name, value in pairs])[1:]
+    return aligned_rows(list(map(shown, outputs)), [[shown(name), *(f"{value:.6g}" for value in row)] for name, row in pairs])
 
 
 def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any]]) -> None:

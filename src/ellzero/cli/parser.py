@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -76,6 +76,9 @@ ellzero convert data.parquet --target price --regression --drop id --dtype float
 }
 
 
+STYLE: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, like all errors of the package."""
 
@@ -104,34 +107,15 @@ def make_parser() -> argparse.ArgumentParser:
         prog="ellzero",
         description=DESCRIPTION,
         epilog=f"examples:{indented(EXAMPLES['main'])}\n\n'ellzero COMMAND --help' explains a command.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        **STYLE,
     )
     parser.add_argument("--version", action="version", version=f"ellzero {version('ellzero')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     parser.commands = commands
-    add_fit(add_command(commands, "fit", "fit a model and write it to a file"))
-    add_predict(add_command(commands, "predict", "predict new data with a model file"))
-    add_path(add_command(commands, "path", "fit models of all sizes"))
-    add_cv(add_command(commands, "cv", "choose a model by cross-validation"))
-    add_certify(add_command(commands, "certify", "find the best model there is, and write a proof"))
-    add_alternatives(add_command(commands, "alternatives", "find all models that are nearly as good as the best one"))
-    add_verify(add_command(commands, "verify", "check a proof against the data"))
-    add_report(add_command(commands, "report", "write a page about the best model (HTML)"))
-    add_convert(add_command(commands, "convert", "store a data file by columns, for work larger than memory"))
-    return parser
-
-
-def add_command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    """Add the parser of one command, without its arguments."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"examples:{indented(EXAMPLES[name])}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    for name, (summary, add_arguments) in COMMANDS.items():
+        about = summary[0].upper() + summary[1:] + "."
+        epilog = f"examples:{indented(EXAMPLES[name])}"
+        add_arguments(commands.add_parser(name, help=summary, description=about, epilog=epilog, **STYLE))
     return parser
 
 
@@ -289,3 +273,16 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 def indented(text: str) -> str:
     """Indent the examples under their heading."""
     return text.replace("\n", "\n  ")
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "fit": ("fit a model and write it to a file", add_fit),
+    "predict": ("predict new data with a model file", add_predict),
+    "path": ("fit models of all sizes", add_path),
+    "cv": ("choose a model by cross-validation", add_cv),
+    "certify": ("find the best model there is, and write a proof", add_certify),
+    "alternatives": ("find all models that are nearly as good as the best one", add_alternatives),
+    "verify": ("check a proof against the data", add_verify),
+    "report": ("write a page about the best model (HTML)", add_report),
+    "convert": ("store a data file by columns, for work larger than memory", add_convert),
+}

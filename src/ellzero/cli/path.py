@@ -10,9 +10,8 @@ import numpy as np
 import ellzero
 from ellzero.base.quoting import shown
 from ellzero.cli.data import load_data
-from ellzero.cli.files import check_output, given
-from ellzero.cli.output import coefficients, print_result, write_table
-from ellzero.cli.pictures import check_picture, save_picture
+from ellzero.cli.files import check_output, check_picture, given, save_picture
+from ellzero.cli.output import attributes, coefficients, print_result, write_table
 from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
 
 __all__ = ["run"]
@@ -64,8 +63,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
         "n_features": p,
         "target": data.target,
         "classes": None if args.regression else np.unique(data.y),
-        "lambda_1": path.lambda_1,
-        "lambda_2": path.lambda_2,
+        **attributes(path, "lambda_1", "lambda_2"),
         "points": [
             {
                 "lambda_0": path.lambda_0[k],
@@ -78,8 +76,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
             }
             for k in range(len(path))
         ],
-        "out": args.out,
-        "plot": args.plot,
+        **attributes(args, "out", "plot"),
     }
 
 

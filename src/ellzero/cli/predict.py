@@ -46,10 +46,9 @@ def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparat
     """Return how raw columns become features; of a model that Python fitted, only names are known, or nothing."""
     if kept is not None:
         preparation = restore(kept)
-        if preparation.n_features != estimator.n_features_in_:
+        if (prepared := len(preparation.features)) != estimator.n_features_in_:
             raise InvalidInputError(
-                f"the model file contradicts itself: it has {estimator.n_features_in_} features and prepares "
-                f"{preparation.n_features}."
+                f"the model file contradicts itself: it has {estimator.n_features_in_} features and prepares {prepared}."
             )
         return preparation
     names = getattr(estimator, "feature_names_in_", None)

@@ -68,11 +68,6 @@ class Preparation:
     categories: dict[str, tuple[str | None, ...]]
 
     @property
-    def features(self) -> list[str]:
-        """The names of the features, in order."""
-        raise NotImplementedError
-
-    @property
     def groups(self) -> list[str] | None:
         """The column that each feature was made of; None if each is made of one of its own."""
         return None
@@ -93,10 +88,7 @@ class Preparation:
             entries = np.flatnonzero(np.isnan(matrix.data))
             matrix.data[entries] = medians[np.searchsorted(matrix.indptr, entries, side="right") - 1]
             return matrix
-        filled = np.array(X, order="F")
-        rows, columns = np.nonzero(np.isnan(filled))
-        filled[rows, columns] = medians[columns]
-        return filled
+        return np.asfortranarray(np.where(np.isnan(X), medians, X))
 
 
 @dataclass(frozen=True)
@@ -116,11 +108,6 @@ class TablePreparation(Preparation):
     def features(self) -> list[str]:
         """The names of the features, in order."""
         return [*self.numbers, *(name for column in self.categories for name in self.indicators(column))]
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return len(self.features)
 
     def indicators(self, column: str) -> list[str]:
         """Return the features that a column of text becomes."""
@@ -166,11 +153,8 @@ class TablePreparation(Preparation):
         places = {name: j for j, name in enumerate(self.numbers)}
         found = []
         for name in self.columns:
-            rows = int(frame[name].isna().sum())
-            if rows and name in places:
-                found.append(self.gap(name, places[name], rows))
-            elif rows:
-                found.append(Gap(name, rows, MISSING))
+            if rows := int(frame[name].isna().sum()):
+                found.append(self.gap(name, places[name], rows) if name in places else Gap(name, rows, MISSING))
         return found
 
     def only(self, features: list[int]) -> TablePreparation:
@@ -277,15 +261,15 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
     """Learn the preparation of a table; columns that need an option that was not given are refused by name."""
     kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
     numbers, text, dates = ([name for name, kind in kinds.items() if kind == wanted] for wanted in ("number", "text", "date"))
-    empty = empty_columns(frame)
+    empty = frame.columns[frame.isna().all().to_numpy()].tolist()
     full = [name for name in text if name not in empty]
     full_numbers = [name for name in numbers if name not in empty]
     coded = full if one_hot else [name for name in full if name in categorical]
     refuse_together(
         source,
         [
-            lambda: refuse_dates(dates),
-            lambda: refuse_empty(empty, source),
+            lambda: refuse(dates, "holds", "dates; leave out with --drop, or turn into numbers."),
+            lambda: refuse(empty, "has", f"no values at all in {source}; leave out with --drop."),
             *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
             *(partial(learn_categories, frame[name]) for name in coded),
             lambda: number_matrix(frame, full_numbers, source, FINITE),
@@ -315,11 +299,16 @@ def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
         )
 
 
+def refuse(names: list[str], verb: str, what: str) -> None:
+    """Refuse columns, if there are any: the verb is that of a single one."""
+    if names:
+        several = {"has": "have", "holds": "hold"}[verb]
+        raise InvalidInputError(f"{worded(names)} {verb if len(names) == 1 else several} {what}")
+
+
 def refuse_gaps(names: list[str], new: bool = False) -> None:
     """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
-    if names:
-        what = f"{worded(names)} {'has' if len(names) == 1 else 'have'} missing values"
-        raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
+    refuse(names, "has", f"missing values{UNKNOWN_MEDIANS if new else f'; {ADVICE}, or leave out with --drop.'}")
 
 
 def learn_medians(X: Any) -> tuple[float, ...]:
@@ -341,27 +330,6 @@ def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
             f"(such as {quoted(known[0])}), too many for categories; leave it out with --drop."
         )
     return (*known, None) if None in distinct else tuple(known)
-
-
-def refuse_dates(dates: list[str]) -> None:
-    """Refuse columns of dates: there is no one number that they stand for."""
-    if dates:
-        raise InvalidInputError(
-            f"{worded(dates)} {'holds' if len(dates) == 1 else 'hold'} dates; leave out with --drop, or turn into numbers."
-        )
-
-
-def empty_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns without a single value."""
-    return frame.columns[frame.isna().all().to_numpy()].tolist()
-
-
-def refuse_empty(empty: list[str], source: str) -> None:
-    """Refuse columns without a single value, which have no median."""
-    if empty:
-        raise InvalidInputError(
-            f"{worded(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
-        )
 
 
 def alike(frame: pd.DataFrame, text: list[str]) -> list[list[str]]:

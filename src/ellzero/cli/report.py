@@ -13,22 +13,15 @@ from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
+from ellzero.cli.parser import make_parser
 from ellzero.cli.preparation import TablePreparation, category_name
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
+from ellzero.report.words import Words
 
 __all__ = ["run"]
 
-# Options for reading the data that take a value, with their defaults.
-READING = {
-    "positive": None,
-    "weight": None,
-    "impute": None,
-    "format": None,
-    "separator": None,
-    "decimal": ".",
-    "encoding": "utf-8",
-}
+READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +40,9 @@ def run(args: argparse.Namespace) -> int:
         **for_classes,
     }
     kind = ellzero.L0RegressorCV if args.regression else ellzero.L0ClassifierCV
-    settings = {**settings_for(kind, args, data, **own), **settings_for(write_report, args, data, **own)}
+    settings = {
+        name: value for each in (kind, write_report, Words) for name, value in settings_for(each, args, data, **own).items()
+    }
     summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
@@ -70,8 +65,9 @@ def data_arguments(args: argparse.Namespace) -> list[str]:
     """Return the arguments that other commands need to read the data in the same way; the page shows them."""
     lists = {"drop": map(quoted_name, args.drop), "categorical": map(quoted_name, args.categorical), "missing": args.missing}
     words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
-    for option, usual in READING.items():
-        if getattr(args, option) != usual:
+    usual = make_parser().parse_args(["report", "data.csv"])
+    for option in READING:
+        if getattr(args, option) != getattr(usual, option):
             words += [f"--{option}", getattr(args, option)]
     flags = ("one_hot", "separate_categories", "drop_unlabelled")
     return words + [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]

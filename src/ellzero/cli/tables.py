@@ -93,14 +93,11 @@ def read_data(how: Reading) -> Table | Matrix | Columns:
 
 def format_to_read(name: str) -> str:
     """Return the format that a file's name suggests; standard input is CSV."""
-    if os.path.isdir(name) and (os.path.exists(os.path.join(name, "about.json")) or has_ending(name, "columns")):
+    if os.path.isdir(name) and (
+        os.path.exists(os.path.join(name, "about.json")) or name.lower().rstrip("/\\").endswith(FORMATS["columns"])
+    ):
         return "columns"
     return format_by_name(name, FORMATS, "add --format")
-
-
-def has_ending(name: str, kind: str) -> bool:
-    """Return whether a name ends as files or folders of this format do; a slash at its end is ignored."""
-    return name.lower().rstrip("/\\").endswith(FORMATS[kind])
 
 
 def read_text(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
@@ -121,7 +118,8 @@ def read_parquet(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame
                 "ellzero convert reads it with little memory"
             )
         frame = file.read().to_pandas().reset_index(drop=True)
-    return with_text_names(frame)
+    frame.columns = frame.columns.map(str)
+    return frame
 
 
 def read_excel(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
@@ -138,12 +136,7 @@ def read_excel(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
     if header.empty:
         raise InvalidInputError(f"{how.shown} is empty.")
     refuse_twice(how.shown, [name for name in header.iloc[0].tolist() if name])
-    return with_text_names(frame)
-
-
-def with_text_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose columns are called by text."""
-    frame.columns = [str(name) for name in frame.columns]
+    frame.columns = frame.columns.map(str)
     return frame
 
 

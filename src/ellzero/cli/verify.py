@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from numpy.typing import NDArray
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
-from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
-from ellzero.cli.solver_settings import feature_groups
+from ellzero.cli.solver_settings import feature_costs, feature_groups
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
@@ -36,8 +36,6 @@ CLAIMS = (
     "status",
     "gap_asked",
 )
-
-SOMETIMES = ("budget", "huber_delta")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,22 +60,10 @@ def run(args: argparse.Namespace) -> int:
     used = [names[int(j)] for j in arrays["support"]] if valid else []
     result = {
         "command": "verify",
+        **asdict(report),
         "valid": valid,
-        "conditional": report.conditional,
-        "objective": report.objective,
-        "lower_bound": report.lower_bound,
-        "claimed_lower_bound": report.claimed_lower_bound,
-        "gap": report.gap,
-        "swap_size": report.swap_size,
-        "models": report.models,
-        "threshold": report.threshold,
-        "nodes": report.nodes,
-        "leaves": report.leaves,
-        "open_leaves": report.open_leaves,
         "reasons": reasons,
-        "problem": report.problem,
-        "arithmetic": report.arithmetic,
-        "claims": {name: header.get(name) for name in (*CLAIMS, *SOMETIMES) if name in CLAIMS or name in header},
+        "claims": {name: header.get(name) for name in CLAIMS},
         "support": used,
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]

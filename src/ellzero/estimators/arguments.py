@@ -67,7 +67,6 @@ class ClassArguments:
     """How labels are learnt."""
 
     multi_class: str = "auto"
-    shared_support: Any = None
     probability: bool = False
     class_weight: Any = None
     pos_label: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +20,20 @@ from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
-from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model, refit
+from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.showing import estimator_html, estimator_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
-from ellzero.estimators.training import Training
-from ellzero.exact.alternative_models import Alternatives
+from ellzero.estimators.training import Training, mean_model, refit
 from ellzero.exact.alternatives import MOST_MODELS, collect
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.search import search_for
-from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
 from ellzero.problem.making import as_names, make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-from ellzero.problem.summary import Effects, Summary
+from ellzero.problem.summary import Summary
 from ellzero.solvers.paths import PathOptions
 from ellzero.tables.optional import need
 
@@ -182,13 +181,15 @@ class L0Estimator(BaseEstimator):
         problems = best.training.problems
         self.n_iter_ = sum(len(searched) for searched in best.searched)
         if self.algorithm == "exact":
-            solutions = self._prove(best.training, best.choice, best.models)
+            options = self._search_options()
+            solutions = [search_for(*search).solve() for search in searches(best, best.models, options)]
             models = [solution.model for solution in solutions]
             self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
             if self.within is not None:
-                self.alternatives_ = one_or_list(self._find_alternatives(best.training, best.choice, models))
+                wanted = replace(options, gap=0.0, wanted=Wanted(within=self.within, most=MOST_MODELS))
+                self.alternatives_ = one_or_list([collect(*search) for search in searches(best, models, wanted)])
         else:
             precise = [
                 [self._polish(problem, model) for problem, model in zip(each.training.problems, each.models, strict=True)]
@@ -224,21 +225,9 @@ class L0Estimator(BaseEstimator):
 
     def _polish(self, problem: Problem, model: Model) -> Model:
         """Return the model with coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
-        columns = model.support
-        columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
+        columns = np.union1d(model.support, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
         precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
-        value = problem.objective(*model.coefficients, 0.0)
-        return precise if precise.objective < value else model
-
-    def _find_alternatives(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[Alternatives]:
-        """Find all models of each problem that are nearly as good as the best one."""
-        wanted = Wanted(within=self.within, most=MOST_MODELS)
-        options = replace(self._search_options(), gap=0.0, wanted=wanted)
-        return [collect(*search) for search in searches(training, choice, models, options)]
-
-    def _prove(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[ExactSolution]:
-        """Search for the best model of each problem, from the models that were found."""
-        return [search_for(*search).solve() for search in searches(training, choice, models, self._search_options())]
+        return precise if precise.objective < problem.objective(*model.coefficients, 0.0) else model
 
     def _decision_values(self, X: Any) -> Array:
         """Return X coef + intercept, of shape (n, outputs); only the columns that the model uses are read."""
@@ -283,12 +272,8 @@ class L0Estimator(BaseEstimator):
         """
         check_is_fitted(self)
         if sparse.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray().reshape(self._coef_shape())
+            self.coef_ = self.coef_.toarray().reshape(*np.shape(self.intercept_), self.n_features_in_)
         return self
-
-    def _coef_shape(self) -> tuple[int, ...]:
-        """Return the shape of a dense `coef_`."""
-        return (*np.atleast_1d(self.intercept_).shape, self.n_features_in_)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
@@ -313,7 +298,7 @@ class L0Estimator(BaseEstimator):
                 {
                     "feature": [*function.features.tolist(), -1],
                     "name": [*function.names, "(intercept)"],
-                    "coefficient": [*function.values, function.intercept],
+                    "coefficient": [*function.coef, function.intercept],
                 }
             )
             if len(functions) > 1:
@@ -331,20 +316,9 @@ class L0Estimator(BaseEstimator):
 
         """
         check_is_fitted(self)
-        spread = getattr(self, "_spread", {})
-        parts = [
-            Effects(
-                function.label,
-                function.names,
-                function.values,
-                np.array([spread.get(j, np.nan) for j in function.features.tolist()]),
-                function.intercept,
-            )
-            for function in linear_functions(self)
-        ]
         classes = self._shown_classes()
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(heading(self, about), parts, self._loss, "class" if classes else "target")
+        return Summary(heading(self, about), linear_functions(self), self._loss, "class" if classes else "target")
 
     def __str__(self) -> str:
         return estimator_text(self) if hasattr(self, "coef_") else repr(self)
@@ -374,14 +348,13 @@ def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[S
 
 
 def searches(
-    training: Training, choice: ModelChoice, models: list[Model], options: SearchOptions
-) -> list[tuple[Problem, SearchOptions, list[Model]]]:
-    """Return an exact search for each problem: the problem, its options, and the model that was found."""
+    found: FoundModels, models: list[Model], options: SearchOptions
+) -> Iterator[tuple[Problem, SearchOptions, list[Model]]]:
+    """Yield an exact search for each problem: the problem, its options, and the model that it begins with."""
+    choice = found.choice
     sizes = choice.k or (choice.largest,) * len(models)
-    return [
-        (problem, replace(options, lambda_0=choice.lambda_0, k=k, budget=choice.budget), [model])
-        for problem, k, model in zip(training.problems, sizes, models, strict=True)
-    ]
+    for problem, k, model in zip(found.training.problems, sizes, models, strict=True):
+        yield problem, replace(options, lambda_0=choice.lambda_0, k=k, budget=choice.budget), [model]
 
 
 def one_or_list(items: list[Any]) -> Any:

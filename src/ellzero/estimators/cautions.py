@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import FragileModelWarning
 from ellzero.base.quoting import shown
+from ellzero.problem.losses import Loss
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["cautions_on", "cautions_on_classes", "class_pairs", "warn_of_cautions"]
+__all__ = ["cautions_on", "warn_of_cautions"]
 
 Array = NDArray[np.float64]
 
@@ -26,73 +27,55 @@ FEWEST_EVENTS = 5.0
 USUAL_EVENTS = 10  # the common rule of thumb
 
 
-def cautions_on(positive: NDArray[np.bool_], decision: Array, used: int, log_odds: bool, pair: tuple[str, str]) -> list[str]:
-    """Return what to be careful about in one model: of rows that count, whether they are positive, and their decision values.
+def cautions_on(
+    loss: Loss, positive: NDArray[np.bool_], decision: Array, used: Sequence[int], classes: Sequence[object]
+) -> list[str]:
+    """Return what to be careful about in a model, as sentences; only rows that count are given.
 
-    `used` is the number of features, `pair` names the negative and the positive class; `log_odds` says whether decision values
-    are logarithms of odds.
+    There is a column for each output: whether a row is of its class in `positive`, and the decision values. `used` holds the
+    number of features of each output. Of two classes, there is one output, for the second.
     """
-    if not used:
-        return []
-    out = []
-    rows = int(positive.sum())
-    rare, of = (rows, pair[1]) if 2 * rows <= len(positive) else (len(positive) - rows, pair[0])
-    if rare < FEWEST_EVENTS * used:
-        out.append(few_rows(rare, used, of))
-    # If a model tells all rows apart, larger coefficients of the same features always have a smaller logistic loss.
-    if log_odds and (decision[positive] > 0.0).all() and (decision[~positive] < 0.0).all():
-        out.append(
-            f"the model tells {pair[1]} and {pair[0]} apart in every row it was fitted on: nothing but the shrinkage limits "
-            "its coefficients then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
-        )
-    return out
-
-
-def cautions_on_classes(y: Array, decision: Array, used: int, classes: Sequence[object]) -> list[str]:
-    """Return what to be careful about in a multinomial model; y has a column for each class, with ones in its rows."""
-    if not used:
-        return []
-    out, rows = [], y.sum(axis=0)
-    rare = int(rows.min())
-    if rare < FEWEST_EVENTS * used:
-        out.append(few_rows(rare, used, f"class {shown(classes[int(rows.argmin())])}"))
-    own = (decision * y).sum(axis=1)
-    if (np.where(y > 0.0, -np.inf, decision).max(axis=1) < own).all():
-        out.append(
-            "the model tells all classes apart in every row it was fitted on: nothing but the shrinkage limits its "
-            "coefficients then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
-        )
-    return out
-
-
-def few_rows(rare: int, used: int, of: str) -> str:
-    """Return the caution on a class with few rows for so many features."""
-    return (
-        f"there {'is' if rare == 1 else 'are'} only {rare} row{'s' * (rare != 1)} of {of} for {used} "
-        f"feature{'s' * (used > 1)} ({rare / used:.1f} for each; {USUAL_EVENTS} are the usual rule of thumb): such a model "
-        "may fit chance, and its scores may be luck."
-    )
-
-
-def class_pairs(classes: Sequence[object]) -> list[tuple[str, str]]:
-    """Return the negative and the positive class of each output, in words."""
     names = [f"class {shown(label)}" for label in classes]
-    return [(names[0], names[1])] if len(names) == 2 else [("the rest", name) for name in names]
+    if loss.couples_outputs:
+        apart = np.where(positive, -np.inf, decision).max(axis=1) < decision[positive]
+        return cautions_on_output(used[0], names, positive.sum(axis=0).tolist(), apart.all(), "all classes")
+    found, pairs = list[str](), [names] if len(names) == 2 else [["the rest", name] for name in names]
+    for features, (rest, name), own, values in zip(used, pairs, positive.T, decision.T, strict=True):
+        apart = np.where(own, values, -values) > 0.0
+        rows = [int(own.sum()), int((~own).sum())]
+        found += cautions_on_output(features, [name, rest], rows, loss.has_probabilities and apart.all(), f"{name} and {rest}")
+    return found
+
+
+def cautions_on_output(used: int, names: Sequence[str], rows: list[int], apart: bool, whom: str) -> list[str]:
+    """Return the cautions on a function that tells classes with so many rows from each other, `apart` if it always does."""
+    if not used:
+        return []
+    out, rare = [], min(rows)
+    if rare < FEWEST_EVENTS * used:
+        out.append(
+            f"there {'is' if rare == 1 else 'are'} only {rare} row{'s' * (rare != 1)} of {names[rows.index(rare)]} for {used} "
+            f"feature{'s' * (used > 1)} ({rare / used:.1f} for each; {USUAL_EVENTS} are the usual rule of thumb): such a model "
+            "may fit chance, and its scores may be luck."
+        )
+    # If a model tells all rows apart, larger coefficients of the same features always have a smaller logistic loss.
+    if apart:
+        out.append(
+            f"the model tells {whom} apart in every row it was fitted on: nothing but the shrinkage limits its coefficients "
+            "then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
+        )
+    return out
 
 
 def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDArray[np.generic], stacklevel: int) -> list[str]:
     """Warn of all cautions on the models of a classifier, one for each problem, and return them."""
     if not len(classes):
         return []
-    found, pairs = list[str](), iter(class_pairs(classes.tolist()))
-    for problem, model in zip(problems, models, strict=True):
-        counted = problem.w > 0.0
-        decision, y, used = problem.eta(*model.coefficients)[counted], problem.y[counted], len(model.support)
-        if problem.is_multinomial:
-            found += cautions_on_classes(y, decision, used, classes.tolist())
-            continue
-        for values, positive, pair in zip(decision.T, y.T > 0.0, pairs, strict=False):
-            found += cautions_on(positive, values, used, problem.loss.has_probabilities, pair)
+    pairs, counted = list(zip(problems, models, strict=True)), problems[0].w > 0.0
+    positive = np.column_stack([problem.y[counted] > 0.0 for problem in problems])
+    decision = np.column_stack([problem.eta(*model.coefficients)[counted] for problem, model in pairs])
+    used = [len(model.support) for problem, model in pairs for _ in range(problem.outputs)]
+    found = cautions_on(problems[0].loss, positive, decision, used, classes.tolist())
     for text in found:
         warnings.warn(text, FragileModelWarning, stacklevel=stacklevel)
     return found

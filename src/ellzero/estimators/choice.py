@@ -172,7 +172,8 @@ def explain(
     value = f"{sign * score:.4g} +- {error:.2g}"
     if len(models) > 1:
         better = f"{100.0 * abs(score - best) / abs(best):.2g} % better than" if best else "better than"
-        what = f"the mean of {len(models)} models, of {list_models(models)}, which has {count_features(size)}"
+        *others, last = map(str, models)
+        what = f"the mean of {len(models)} models, of {', '.join(others)} and {last}, which has {count_features(size)}"
         why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
     elif places[0] != first:
         limit = float(columns[first[0]].standard_error[first[1]])
@@ -197,9 +198,3 @@ def model_at(column: Column, point: int) -> ChosenModel:
 def count_features(number: int) -> str:
     """Return a number of features in words."""
     return f"{number:,} feature{'' if number == 1 else 's'}"
-
-
-def list_models(models: Sequence[ChosenModel]) -> str:
-    """Return a list in words."""
-    words = [str(model) for model in models]
-    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -26,14 +26,14 @@ from ellzero.solvers.paths import PathOptions
 
 __all__ = [
     "CLOSE",
+    "FEWEST_FEATURES",
+    "FEWEST_POINTS",
     "FIRST_STEPS",
     "FOLDS",
     "WORTH_AVERAGING",
     "largest_by_rows",
-    "largest_by_size",
     "most_averaged",
     "next_step",
-    "points_of_paths",
     "shrinkage_values",
     "thinned",
 ]
@@ -51,9 +51,11 @@ LASSO_LADDER = (0.8, 0.56, 0.4, 0.28, 0.2, 0.1, 0.03, 3e-3, 3e-4)
 less, single features fit chance, and the empty model is the best."""
 
 FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
-"""The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50."""
+"""The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50.
+Where models of every size are fitted, for a criterion or select="size", it has 50."""
 
 FEWEST_POINTS = 100
+"""A path may have so many points, and two for each size up to the largest: enough for a model of each size."""
 GROWTH = 0.2
 """Of a path's models, those are compared that are larger than the one before by this share. Neighbours predict alike, and what
 is saved pays for more values of lambda_2."""
@@ -96,16 +98,6 @@ def next_step(tried: Sequence[int], best: int) -> int | None:
 def largest_by_rows(rows: int) -> int:
     """Return the size of the largest model that cross-validation looks at."""
     return int(np.clip(rows // ROWS_PER_FEATURE, FEWEST_FEATURES, MOST_FEATURES))
-
-
-def largest_by_size() -> int:
-    """Return the largest size where models of every size are fitted: for a criterion, or select="size"."""
-    return FEWEST_FEATURES
-
-
-def points_of_paths(largest: int) -> int:
-    """Return how many points a path may have: enough for a model of each size up to the largest."""
-    return max(FEWEST_POINTS, 2 * largest)
 
 
 def thinned(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.design import is_stored
 from ellzero.estimators.choice import Column, Place, choose_mean, choose_point, explain
 from ellzero.estimators.choice_rules import FIRST_STEPS, next_step, thinned
 from ellzero.estimators.cross_validation import CrossValidation
-from ellzero.estimators.resampling import Split, fold_trainings, run_tasks
+from ellzero.estimators.resampling import Split, fits_at_once, run_tasks
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
-from ellzero.problem.model import Model
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["Comparison", "ComparisonPlan", "FittedColumn", "Steps"]
@@ -76,11 +77,6 @@ class Steps:
         if self.progress:
             self.progress(self.done / self.expected, 0.0, 0)
 
-    def end(self) -> None:
-        """Report the end, if fewer tasks were done than expected."""
-        if self.progress and self.done < self.expected:
-            self.progress(1.0, 0.0, 0)
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -100,8 +96,12 @@ class Comparison:
 
     @cached_property
     def folds(self) -> list[Training]:
-        """The training rows of each split."""
-        return fold_trainings(self.training, self.splits)
+        """The training rows of each split; an X that is not in memory is read for several of them at a time."""
+        parts = [(train, f"fold {number + 1} of cv") for number, (train, _) in enumerate(self.splits)]
+        if not is_stored(self.training.problem.design):
+            return [self.training.on_rows(*part) for part in parts]
+        with ThreadPoolExecutor(min(fits_at_once(self.training), len(parts))) as pool:
+            return list(pool.map(self.training.on_rows, *zip(*parts, strict=True)))
 
     def run(self) -> list[FittedColumn]:
         """Fit and rate the columns, from the top down.
@@ -119,7 +119,8 @@ class Comparison:
                 break
             self.steps.expected += each
             tried[step] = self.fit([step])[0]
-        self.steps.end()
+        if self.steps.progress and self.steps.done < self.steps.expected:
+            self.steps.progress(1.0, 0.0, 0)
         return [tried[step] for step in sorted(tried)]
 
     def fit(self, numbers: Sequence[int]) -> list[FittedColumn]:
@@ -148,7 +149,7 @@ class Comparison:
             )
         decision: Any = None
         if self.plan.keep:
-            decision = np.full((len(self.training.problem.y), len(fits), self.training.outputs), np.nan)
+            decision = np.full((len(self.training.problem.y), len(fits.models), self.training.outputs), np.nan)
             for (_, test), fold in zip(self.splits, folds, strict=True):
                 decision[test] = fold.decision
         column = Column(
@@ -156,7 +157,7 @@ class Comparison:
             lambda_2=fits.training.problem.penalty.lambda_2,
             lambda_0=fits.lambda_0,
             size=fits.size,
-            coef=[fits.coef(point) for point in range(len(fits))],
+            coef=[fits.coef(point) for point in range(len(fits.models))],
             intercept=fits.intercept,
             scores=scores,
             fold_size=np.column_stack([fold.size for fold in folds]),
@@ -189,14 +190,13 @@ class Comparison:
             out.append(self.score(mean, test))
         scores = np.column_stack(out)
         with_them = [fitted[number].fits.models[point] for number, point in places]
-        sizes = [self.size_of_mean([*with_them, models]) for models in fitted[column].fits.models]
-        scores[np.array(sizes) > self.plan.limit] = -np.inf
+        sizes = np.zeros(len(scores))  # of the problem with the most features
+        for point, models in enumerate(fitted[column].fits.models):
+            for own in zip(*with_them, models, strict=True):
+                support = np.unique(np.concatenate([model.support for model in own])).astype(np.int32)
+                sizes[point] = max(sizes[point], self.training.problem.penalty.counted(support))
+        scores[sizes > self.plan.limit] = -np.inf
         return scores
-
-    def size_of_mean(self, several: list[list[Model]]) -> int:
-        """Return the number of features of the mean of several models, of the problem with the most."""
-        supports = [np.unique(np.concatenate([model.support for model in own])) for own in zip(*several, strict=True)]
-        return max(self.training.problem.penalty.counted(support.astype(np.int32)) for support in supports)
 
 
 def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: PathOptions) -> FittedPoints:
@@ -212,9 +212,9 @@ def rate_fold(
     """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(fold, plan, grid, options)
     decision = fits.decision(test)
-    supports = [fits.support(point) for point in range(len(fits))]
+    supports = [fits.support(point) for point in range(len(fits.models))]
     starts = np.cumsum([0] + [len(support) for support in supports])
     used = np.ones(starts[-1], dtype=bool)
-    matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(fits), fold.problem.design.shape[1]))
+    matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(supports), fold.problem.design.shape[1]))
     needed = plan.keep or plan.average > 1
     return RatedFold(score(decision, test), fits.size, matrix, decision if needed else np.zeros((len(test), 0, 0)))

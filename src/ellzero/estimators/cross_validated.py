@@ -16,13 +16,13 @@ from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
 from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments, NumberArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
+from ellzero.estimators.choice_rules import FEWEST_FEATURES, FEWEST_POINTS, largest_by_rows, most_averaged, shrinkage_values
 from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
-from ellzero.estimators.training import FittedPoints, Training, warn_at_limit
+from ellzero.estimators.training import Training, warn_at_limit
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["L0ClassifierCV", "L0RegressorCV"]
@@ -64,17 +64,22 @@ class CrossValidatedFit(L0Estimator):
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         name = self.scoring if isinstance(self.scoring, str) else ""
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
-        rows = int(np.count_nonzero(training.problem.w))
-        largest = largest_by_size() if self.select == "size" else largest_by_rows(rows)
+        by_size = self.select == "size"
+        largest = FEWEST_FEATURES if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
         largest = min(largest if self.max_support is None else self.max_support, training.problem.penalty.countable())
-        n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1)
-        options = self._path_options(n_lambda=n_lambda or points_of_paths(largest), lambda_min_ratio=self.lambda_min_ratio)
+        n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1) or max(FEWEST_POINTS, 2 * largest)
+        options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         steps = Steps(as_progress(self.progress, "cross-validation"))
         plan = self._plan(training, options, largest)
         comparison = Comparison(training, plan, splits, score, options, self.n_jobs, steps)
         fitted = comparison.run()
         results = comparison.choose(fitted)
-        found = [self._found(fitted[column].fits, point, largest) for column, point in results.places]
+        found = list[FoundModels]()
+        for column, point in results.places:
+            fits = fitted[column].fits
+            sizes = (point,) * len(fits.training.targets)
+            choice = ModelChoice(sizes) if by_size else ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
+            found.append(FoundModels(fits.training, choice, fits.models[point], fits.searched))
         warn_at_limit([model for each in found for model in each.models], largest, training.problem)
         self.cv_results_, self.choice_ = results, results.choice
         best = results.choice.models[0]
@@ -82,14 +87,6 @@ class CrossValidatedFit(L0Estimator):
         self.best_score_ = results.choice.score
         self._set_results(found, labels)
         self.k_ = training.problem.penalty.counted(self.support_.astype(np.int32))
-
-    def _found(self, fits: FittedPoints, point: int, largest: int) -> FoundModels:
-        """Return the models of all rows at a point, with what is needed to fit them again."""
-        if self.select == "size":
-            choice = ModelChoice((point,) * len(fits.training.targets))
-        else:
-            choice = ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
-        return FoundModels(fits.training, choice, fits.models[point], fits.searched)
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
@@ -213,7 +210,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
         Seed of the folds.
     progress : bool or function
         True reports to standard error.
-    multi_class, shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
+    multi_class, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
     feature_cost, groups, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 

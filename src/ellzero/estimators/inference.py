@@ -27,6 +27,7 @@ from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_choice, as_nonnegative, as_vector
 from ellzero.design import Design, as_design
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.estimators.stored_input import read_columns
 from ellzero.problem.losses import get_loss
 from ellzero.problem.making import as_names
 from ellzero.problem.model import feature_name
@@ -109,10 +110,13 @@ class Inference:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature, as a pandas data frame; with two classes also odds ratios and their intervals."""
+        columns = {"feature": self.support, "name": [feature_name(self.names, int(j)) for j in self.support]}
+        return need("pandas", "frame").DataFrame(columns | self._figures())
+
+    def _figures(self) -> dict[str, Array]:
+        """Return the columns of numbers by their names, with two classes also odds ratios and their intervals."""
         lower, upper = self.interval.T
-        columns: dict[str, Any] = {
-            "feature": self.support,
-            "name": [feature_name(self.names, int(j)) for j in self.support],
+        figures = {
             "coefficient": self.coef,
             "standard_error": self.standard_error,
             "lower": lower,
@@ -120,10 +124,9 @@ class Inference:
             "p_value": self.p_value,
             "p_adjusted": self.p_adjusted,
         }
-        if self._odds:
-            with np.errstate(over="ignore"):
-                columns |= {"odds_ratio": np.exp(self.coef), "odds_lower": np.exp(lower), "odds_upper": np.exp(upper)}
-        return need("pandas", "frame").DataFrame(columns)
+        with np.errstate(over="ignore"):
+            odds = {"odds_ratio": np.exp(self.coef), "odds_lower": np.exp(lower), "odds_upper": np.exp(upper)}
+        return figures | (odds if self._odds else {})
 
     def _heading(self) -> str:
         """Return what was done, in a line."""
@@ -143,17 +146,13 @@ class Inference:
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table."""
-        header = ["feature", "coefficient", "std. error", "lower", "upper", "p", "p adjusted"]
-        parts = zip(self.support, self.coef, self.standard_error, *self.interval.T, self.p_value, self.p_adjusted, strict=True)
-        rows = [
-            [shown(feature_name(self.names, int(j))), *(f"{value:.4g}" for value in figures), p_words(p), p_words(adjusted)]
-            for j, *figures, p, adjusted in parts
+        header = ["feature", "coefficient", "std. error", "lower", "upper", "p", "p adjusted", *["odds ratio"][: self._odds]]
+        columns = [
+            [p_words(value) if head.startswith("p") else f"{value:.4g}" for value in values]
+            for head, values in zip(header[1:], self._figures().values(), strict=False)  # without the intervals of odds ratios
         ]
-        if self._odds:
-            header.append("odds ratio")
-            with np.errstate(over="ignore"):
-                rows = [[*row, f"{ratio:.4g}"] for row, ratio in zip(rows, np.exp(self.coef), strict=True)]
-        return header, rows
+        names = [shown(feature_name(self.names, int(j))) for j in self.support]
+        return header, [list(row) for row in zip(names, *columns, strict=True)]
 
     def __repr__(self) -> str:
         header, rows = self._table()
@@ -280,11 +279,8 @@ def open_share(name: str, value: Any) -> float:
 
 def rows_of(design: Design, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> Array:
     """Return some rows of some columns as a dense array."""
-    if not len(columns):
-        return np.zeros((len(rows), 0))
-    part = design.take(columns).stored()
-    values = part.toarray() if sparse.issparse(part) else np.asarray(part[:, : len(columns)])
-    return np.asarray(values[rows], dtype=np.float64)
+    part = read_columns(design, columns)
+    return np.asarray((part.toarray() if sparse.issparse(part) else part)[rows], dtype=np.float64)
 
 
 def unpenalised_fit(Z: Array, y: Array, of_labels: bool, names: list[str]) -> tuple[Array, float, Array]:

@@ -1,4 +1,4 @@
-"""The model that a user wants, by its size, by the price of a feature or by an information criterion; and its last digits."""
+"""The model that a user wants, by its size, by the price of a feature or by an information criterion."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.coefficients import Coefficients
-from ellzero.problem.model import Model, evaluate
-from ellzero.problem.problem import Problem, restricted
-from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions
 
 __all__ = [
     "CRITERIA",
@@ -28,8 +27,6 @@ __all__ = [
     "fit_chosen_models",
     "held_out_decision",
     "information_criterion",
-    "mean_model",
-    "refit",
 ]
 
 Array = NDArray[np.float64]
@@ -59,23 +56,16 @@ class FoundModels:
     searched: list[Path | Sizes | Budgets]  # where they were found
 
 
-def mean_model(problem: Problem, models: list[Model]) -> Model:
-    """Return the mean of some models of one problem; its support is that of all of them together."""
-    if len(models) == 1:
-        return models[0]
-    support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
-    values = np.mean([np.atleast_2d(model.coef)[:, support].T for model in models], axis=0)
-    intercept = np.mean([model.coefficients.intercept for model in models], axis=0)
-    kept = values.any(axis=1)
-    return evaluate(problem, Coefficients(support[kept], values[kept], intercept))
-
-
 def fit_chosen_models(
     training: Training, choice: ModelChoice, options: PathOptions
 ) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
     """Fit the wanted model of each problem; return the models, and the paths or sizes that they were found on."""
     if choice.budget is not None:
-        return fit_within_budget(training, choice.budget, options, choice.lambda_0)
+        if options.algorithm == "iht":
+            raise InvalidInputError("algorithm='iht' knows no budget; use 'local_search', 'cd' or 'exact'.")
+        budget = np.array([choice.budget])
+        found = [compute_budgets(problem, budget, options, choice.lambda_0) for problem in training.problems]
+        return [budgets.models[0] for budgets in found], list(found)
     if not choice.k:
         largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
@@ -83,16 +73,6 @@ def fit_chosen_models(
     limits = [min(k, training.problem.penalty.countable()) for k in choice.k]
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
     return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)
-
-
-def fit_within_budget(
-    training: Training, budget: float, options: PathOptions, price: float
-) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
-    """Fit a model within the budget for each problem."""
-    if options.algorithm == "iht":
-        raise InvalidInputError("algorithm='iht' knows no budget; use 'local_search', 'cd' or 'exact'.")
-    found = [compute_budgets(problem, np.array([budget]), options, price) for problem in training.problems]
-    return [budgets.models[0] for budgets in found], list(found)
 
 
 def fit_by_criterion(
@@ -121,15 +101,6 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     part = training.on_rows(train, name)
     models, _ = fit_chosen_models(part, choice, options)
     return part.decision(models, test)
-
-
-def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
-    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
-    convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
-    inside = restricted(problem, columns)
-    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
-    support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
-    return evaluate(problem, Coefficients(columns[support], values, b))
 
 
 def information_criterion(name: str, problem: Problem, model: Model, rows: float) -> float:

@@ -25,6 +25,8 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
     """Return what the file of a fitted estimator holds."""
     check_is_fitted(estimator)
     names = estimator._feature_names()
+    several = hasattr(estimator, "choice_") and len(estimator.choice_.models) > 1
+    penalties = () if several else ("lambda_0", "lambda_1", "lambda_2")  # the mean of several models is the solution for none
     groups = getattr(estimator, "groups_", None)
     p, costs = estimator.n_features_in_, estimator._as_fitted("feature_cost")
     if costs is not None:
@@ -42,7 +44,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
             budget=estimator._as_fitted("budget"),
-            **penalties(estimator),
+            **{name: chosen_or_given(estimator, name) for name in penalties},
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
             feature_cost=costs,
@@ -51,14 +53,6 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,
     )
-
-
-def penalties(estimator: Any) -> dict[str, Any]:
-    """Return the penalties; the mean of several models has none that it would be the solution for."""
-    choice = getattr(estimator, "choice_", None)
-    if choice is not None and len(choice.models) > 1:
-        return {}
-    return {name: chosen_or_given(estimator, name) for name in ("lambda_0", "lambda_1", "lambda_2")}
 
 
 def chosen_or_given(estimator: Any, name: str) -> Any:

@@ -57,39 +57,36 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
 
     A small file may have very many features: then the coefficients stay sparse, as `sparsify` leaves them.
     """
-    coef = content.coef
+    coef, known, groups = content.coef, content.settings.known(), content.settings.groups
     coef.eliminate_zeros()
     estimator: Any
+    intercept: Any = content.intercept
     if content.classes is None:
-        estimator = L0Regressor(**content.loss.settings, **content.settings.known())
+        estimator = L0Regressor(**content.loss.settings, **known)
+        intercept = intercept if len(intercept) > 1 else float(intercept[0])
     else:
-        probability = content.calibration is not None
         loss = Logistic.name if content.loss.couples_outputs else content.loss.name
-        estimator = L0Classifier(loss, probability=probability, pos_label=content.pos_label, **content.settings.known())
-        if content.multi_class is not None:
-            estimator.multi_class = content.multi_class
+        known |= {"probability": content.calibration is not None, "multi_class": content.multi_class or "auto"}
+        estimator = L0Classifier(loss, pos_label=content.pos_label, **known)
     if content.names_given:
         estimator.feature_names = content.names
     settings = dict(vars(estimator))
-    if content.classes is None:
-        estimator.intercept_ = content.intercept if len(content.intercept) > 1 else float(content.intercept[0])
-    else:
-        if content.multi_class is not None:
-            estimator.multi_class_ = content.multi_class
-        estimator.intercept_, estimator.classes_ = content.intercept, content.classes
-    estimator.coef_ = coef
-    estimator.support_ = np.unique(coef.indices).astype(np.int64)
-    estimator.n_features_in_ = coef.shape[1]
-    if content.settings.groups is not None:
-        estimator.groups_ = content.settings.groups
-    if content.settings.feature_cost is not None:
-        first = {estimator.groups_[j] if content.settings.groups else int(j): int(j) for j in estimator.support_}
-        estimator.spent_ = math.fsum(content.settings.feature_cost[j] for j in first.values())
+    learnt = {
+        "coef_": coef,
+        "intercept_": intercept,
+        "support_": np.unique(coef.indices).astype(np.int64),
+        "n_features_in_": coef.shape[1],
+        "classes_": content.classes,
+        "multi_class_": content.multi_class,
+        "groups_": groups,
+        "feature_names_in_": np.array(content.names, dtype=object) if content.names and not content.names_given else None,
+        "calibration_": content.calibration,
+    }
+    vars(estimator).update({name: value for name, value in learnt.items() if value is not None})
+    if costs := content.settings.feature_cost:
+        first = {groups[j] if groups else int(j): int(j) for j in estimator.support_}
+        estimator.spent_ = math.fsum(costs[j] for j in first.values())
     if 8 * coef.shape[0] * coef.shape[1] <= LARGEST_DENSE:
         estimator.densify()
-    if content.names is not None and not content.names_given:
-        estimator.feature_names_in_ = np.array(content.names, dtype=object)
-    if content.calibration is not None:
-        estimator.calibration_ = content.calibration
     estimator._end_fit(settings)
     return estimator

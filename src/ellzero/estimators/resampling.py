@@ -6,7 +6,6 @@ import atexit
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -27,7 +26,7 @@ from ellzero.estimators.choice_rules import FOLDS
 from ellzero.estimators.training import Training
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "fold_trainings", "make_splits", "run_tasks"]
+__all__ = ["Split", "fits_at_once", "make_splits", "run_tasks"]
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
@@ -139,15 +138,6 @@ def run_tasks(
 def fits_at_once(training: Training) -> int:
     """Return how many fits may share the passes over an X that is not in memory."""
     return int(np.clip(MOST_BYTES // (COLUMN_BYTES * training.problem.design.shape[1]), 1, MOST_AT_ONCE))
-
-
-def fold_trainings(training: Training, splits: list[Split]) -> list[Training]:
-    """Return the training set of each split; an X that is not in memory is read for several of them at a time."""
-    parts = [(train, f"fold {number + 1} of cv") for number, (train, _) in enumerate(splits)]
-    if not is_stored(training.problem.design):
-        return [training.on_rows(*part) for part in parts]
-    with ThreadPoolExecutor(min(fits_at_once(training), len(splits))) as pool:
-        return list(pool.map(training.on_rows, *zip(*parts, strict=True)))
 
 
 def run_with(crew: Crew, function: Callable[..., Result], task: Iterable[Any]) -> Result:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ellzero.base.signatures import arguments_of
 from ellzero.base.validation import as_flag
 from ellzero.estimators.arguments import ProblemArguments, SizeArguments
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
@@ -86,18 +87,12 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
         self
 
         """
-        settings = self.get_params()
-        regression = as_flag("regression", settings.pop("regression"))
         loss = get_loss(self.loss, self.huber_delta)
-        if regression:
-            left_out = ("loss", "class_weight") if loss.is_classification else ("class_weight",)
-            kind: Any = L0Regressor
-            settings = {name: value for name, value in settings.items() if name not in left_out}
-        else:
-            kind = L0Classifier
-            settings = {name: value for name, value in settings.items() if name != "huber_delta"}
-            settings |= {"multi_class": loss.shared_classes}
-        self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
+        kind: Any = L0Regressor if as_flag("regression", self.regression) else L0Classifier
+        settings = {**self.get_params(), "multi_class": loss.shared_classes}
+        if self.regression and loss.is_classification:  # the default one, which is of labels
+            del settings["loss"]
+        self.estimator_ = kind(**arguments_of(kind, settings)).fit(X, y, sample_weight=sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.estimator_.feature_names_in_

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.notebook import html_table, some_rows
 from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
+from ellzero.problem.summary import Effects
 
-__all__ = ["LinearFunction", "estimator_html", "estimator_text", "heading", "linear_functions"]
+__all__ = ["aligned_rows", "estimator_html", "estimator_text", "heading", "linear_functions"]
 
-Array = NDArray[np.float64]
 MOST_LINES = 40
 
 
-@dataclass(frozen=True, eq=False)
-class LinearFunction:
-    """One output of an estimator: the label, or the number of the target, that it speaks for, and its features.
+def linear_functions(estimator: Any) -> list[Effects]:
+    """Return the linear functions: one of the positive of two classes, or one for each of several classes or targets.
 
-    A single target has no label. The largest coefficient comes first.
+    The largest coefficient comes first.
     """
-
-    label: Any
-    features: NDArray[np.int64]
-    names: list[str]
-    values: Array
-    intercept: float
-
-
-def linear_functions(estimator: Any) -> list[LinearFunction]:
-    """Return the linear functions: one of the positive of two classes, or one for each of several classes or targets."""
     sign = -1.0 if estimator._reversed else 1.0
     coef = sign * sparse.csr_matrix(estimator.coef_)
     intercept = sign * np.atleast_1d(estimator.intercept_)
@@ -43,15 +31,17 @@ def linear_functions(estimator: Any) -> list[LinearFunction]:
         labels = [None] if coef.shape[0] == 1 else list(range(coef.shape[0]))
     else:
         labels = classes[1:] if coef.shape[0] == 1 else classes
-    known = estimator._feature_names()
+    known, spreads = estimator._feature_names(), getattr(estimator, "_spread", {})
     out = []
     for row, label in enumerate(labels):
         start, stop = coef.indptr[row : row + 2]
         features, values = coef.indices[start:stop].astype(np.int64), coef.data[start:stop]
         features, values = features[values != 0.0], values[values != 0.0]
         order = np.argsort(-np.abs(values), kind="stable")
-        names = [feature_name(known, int(j)) for j in features[order]]
-        out.append(LinearFunction(label, features[order], names, values[order], float(intercept[row])))
+        features = features[order]
+        names = [feature_name(known, int(j)) for j in features]
+        spread = np.array([spreads.get(j, np.nan) for j in features.tolist()])
+        out.append(Effects(label, features, names, values[order], spread, float(intercept[row])))
     return out
 
 
@@ -63,13 +53,6 @@ def heading(estimator: Any, about: str = "") -> str:
         count = len({groups[j] for j in estimator.support_})
         size = f"{count} feature{'s' * (count != 1)} of {used} columns"
     return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}"
-
-
-def about(estimator: Any, function: LinearFunction) -> str:
-    """Return which class a linear function speaks for."""
-    classes = estimator._shown_classes()
-    other = shown(classes[0]) if len(classes) == 2 else "the rest"
-    return f"{shown(function.label)} against {other} (positive coefficients speak for {shown(function.label)})"
 
 
 class CoefficientTable(NamedTuple):
@@ -84,17 +67,14 @@ def tables(estimator: Any) -> list[CoefficientTable]:
     """Return the tables of an estimator."""
     if len(np.atleast_1d(estimator.intercept_)) > 1 and getattr(estimator, "multi_class_", "") != "ovr":
         return [shared_table(estimator)]
-    return [
-        CoefficientTable(
-            about(estimator, function) if estimator._shown_classes() else "",
-            [],
-            [
-                *([shown(name), f" {value: .6g}"] for name, value in zip(function.names, function.values, strict=True)),
-                ["(intercept)", f" {function.intercept: .6g}"],
-            ],
-        )
-        for function in linear_functions(estimator)
-    ]
+    classes, out = estimator._shown_classes(), []
+    other = shown(classes[0]) if len(classes) == 2 else "the rest"
+    for function in linear_functions(estimator):
+        label = shown(function.label)
+        title = f"{label} against {other} (positive coefficients speak for {label})" if classes else ""
+        rows = [[shown(name), f" {value: .6g}"] for name, value in zip(function.names, function.coef, strict=True)]
+        out.append(CoefficientTable(title, [], [*rows, ["(intercept)", f" {function.intercept: .6g}"]]))
+    return out
 
 
 def shared_table(estimator: Any) -> CoefficientTable:
@@ -115,18 +95,18 @@ def estimator_text(estimator: Any) -> str:
     """Return the tables as lines of text."""
     lines = [heading(estimator)]
     for title, heads, rows in tables(estimator):
-        width, wide = max(len(row[0]) for row in rows), max([12, *map(len, heads)]) if heads else 0
+        head, *texts, intercept = aligned_rows(heads, rows)
+        places = some_rows(len(texts), MOST_LINES)
         lines += [title] if title else []
-        lines += [text_row(["", *heads], width, wide)] if heads else []
-        for place in some_rows(len(rows) - 1, MOST_LINES):
-            lines.append("  ..." if place is None else text_row(rows[place], width, wide))
-        lines.append(text_row(rows[-1], width, wide))
+        lines += [head] if heads else []
+        lines += [*("  ..." if place is None else texts[place] for place in places), intercept]
     return "\n".join(lines)
 
 
-def text_row(row: list[str], width: int, wide: int) -> str:
-    """Return a row of a table as a line."""
-    return " ".join([f"  {row[0]:<{width}}", *(f"{cell:>{wide}}" for cell in row[1:])])
+def aligned_rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table as lines, the heads of its columns in the first; names are aligned to the left, numbers to the right."""
+    width, wide = max(len(name) for name, *_ in rows), max([12, *map(len, heads)]) if heads else 0
+    return [" ".join([f"  {name:<{width}}", *(f"{cell:>{wide}}" for cell in cells)]) for name, *cells in (["", *heads], *rows)]
 
 
 def estimator_html(estimator: Any) -> str:

@@ -12,7 +12,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative, if_given
 from ellzero.estimators.arguments import ClassArguments, FitArguments, NumberArguments, SingleFitArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice_rules import largest_by_size
+from ellzero.estimators.choice_rules import FEWEST_FEATURES
 from ellzero.estimators.model_choice import CRITERIA, FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import warn_at_limit
@@ -54,7 +54,7 @@ class SingleFit(L0Estimator):
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         if not wanted:
-            largest = min(largest_by_size() if largest is None else largest, training.problem.penalty.countable())
+            largest = min(FEWEST_FEATURES if largest is None else largest, training.problem.penalty.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.penalty.counted(model.support) for model in models]
@@ -98,8 +98,6 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
         which each is counted once. "ovr_shared": each class against the rest, on shared features. "ovr": each class against
         the rest, with features of its own; ``k`` and ``budget`` are those of each class. "auto" is "multinomial" for the
         logistic loss and "ovr_shared" for the others.
-    shared_support : bool, optional
-        Will go: True is ``multi_class="ovr_shared"``, False ``multi_class="ovr"``.
     probability : bool
         Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds. As with other
         calibrated scores, the most probable class need not be the predicted one.

@@ -67,18 +67,18 @@ class Stability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the features that were ever chosen, the most frequent first, as a pandas data frame."""
-        order = self._ever_chosen()
+        order = self.selected(self._once)
         columns = {"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]}
         return need("pandas", "frame").DataFrame(columns)
 
-    def _ever_chosen(self) -> NDArray[np.int64]:
-        """Return the features that any subsample chose, the most frequent first."""
-        order = np.argsort(-self.frequency, kind="stable")
-        return order[self.frequency[order] > 0.0]
+    @property
+    def _once(self) -> float:
+        """A threshold that every feature reaches which any subsample chose."""
+        return 0.5 / self.n_subsamples
 
     def _rows(self) -> list[list[str]]:
         """Return name and share of the features that were ever chosen."""
-        return [[shown(self.name(int(j))), f"{100.0 * self.frequency[j]:.1f} %"] for j in self._ever_chosen()]
+        return [[shown(self.name(int(j))), f"{100.0 * self.frequency[j]:.1f} %"] for j in self.selected(self._once)]
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
         """Draw the `top` most frequent features as bars, into `ax` if it is given (needs matplotlib).
@@ -171,17 +171,16 @@ def stability_selection(
     rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress, "models of half the rows")
-    total = np.zeros(problem.design.shape[1])
 
-    def count(done: int, support: NDArray[np.int32]) -> None:
-        total[support] += 1.0
+    def show(done: int, support: NDArray[np.int32]) -> None:
         if shown:
             shown(done / len(halves), 0.0, len(support))
 
     tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]
-    supports = run_tasks(chosen_features, tasks, n_jobs, count)
+    supports = run_tasks(chosen_features, tasks, n_jobs, show)
+    chosen = np.bincount(np.concatenate(supports), minlength=problem.design.shape[1])
     sizes = [problem.penalty.counted(support) for support in supports]
-    return Stability(total / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
+    return Stability(chosen / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
 
 
 def complementary_halves(training: Training, rng: np.random.Generator) -> list[NDArray[np.int64]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.validation import as_choice, as_flag, as_response, as_vector
+from ellzero.base.validation import as_choice, as_response, as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.training import Training
 from ellzero.paths.fitting import fit_path
@@ -104,19 +103,12 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
     def _check_multi_class(self) -> str:
         """Return how more than two classes are to be learnt, checked."""
-        choice, shared = as_choice("multi_class", self.multi_class, MULTI_CLASS), self.shared_support
-        loss = get_loss(self.loss)
+        choice, loss = as_choice("multi_class", self.multi_class, MULTI_CLASS), get_loss(self.loss)
         if loss.couples_outputs:
             raise InvalidInputError("loss='multinomial' is loss='logistic' with multi_class='multinomial' in an estimator.")
         if choice == Multinomial.name and choice != loss.shared_classes:
             raise InvalidInputError(f"multi_class='multinomial' is for loss='logistic', got loss={quoted(self.loss)}.")
-        if shared is not None:
-            choice = "ovr_shared" if as_flag("shared_support", shared) else "ovr"
-            # Level 7 is the user's code that calls `fit`.
-            warnings.warn(f"shared_support will go: use multi_class={choice!r}.", FutureWarning, stacklevel=7)
-        if choice == "auto":
-            return loss.shared_classes
-        return choice
+        return loss.shared_classes if choice == "auto" else choice
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         """Return the target of each problem, the labels, and the weights of the rows."""
@@ -270,9 +262,6 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         super()._set_coefficients(models)
         if len(self.intercept_) == 1:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
-
-    def _coef_shape(self) -> tuple[int, ...]:
-        return (*np.shape(self.intercept_), self.n_features_in_)
 
     def predict(self, X: object) -> Array:
         """Return predicted numbers.

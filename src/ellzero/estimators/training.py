@@ -15,12 +15,12 @@ from ellzero.paths.budgets import Budgets
 from ellzero.paths.fitting import compute_path, log_spaced
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.coefficients import coefficient_rows
-from ellzero.problem.model import Model
-from ellzero.problem.problem import Problem, reweighted
-from ellzero.solvers.paths import PathOptions
+from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.model import Model, evaluate
+from ellzero.problem.problem import Problem, restricted, reweighted
+from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "warn_at_limit"]
+__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "mean_model", "refit", "warn_at_limit"]
 
 Array = NDArray[np.float64]
 ABOVE_THE_FIRST = 2.0  # the empty model is the best at every lambda_0 above a path's first, so also at this multiple of it
@@ -57,19 +57,14 @@ class Training:
         if not len(self.classes):
             return [replace(self.problem, y=y) for y in self.targets]
         labels = np.delete(self.classes, self.lost)
-        if self.several_classes and not self.problem.is_multinomial:
+        if len(self.classes) > 2 and not self.problem.is_multinomial:
             labels = np.array([False, True])  # each output says whether a row is of its class
         return [replace(self.problem, y=y, classes=labels) for y in self.targets]
 
     @property
-    def several_classes(self) -> bool:
-        """Whether there are more than two classes, so that each has an output."""
-        return len(self.classes) > 2
-
-    @property
     def outputs(self) -> int:
         """The number of outputs, of all problems together; those of classes that the rows do not have included."""
-        return len(self.classes) if self.several_classes else self.problem.outputs
+        return len(self.classes) if len(self.classes) > 2 else self.problem.outputs
 
     @property
     def output_targets(self) -> Array:
@@ -93,11 +88,11 @@ class Training:
         if not len(self.classes):
             return part
         members = self.output_targets > 0.0
-        members = members if self.several_classes else np.column_stack([~members, members])
+        members = members if len(self.classes) > 2 else np.column_stack([~members, members])
         weighs = (members & (w > 0.0)[:, None]).any(axis=0)
         if weighs.all():
             return part
-        if np.count_nonzero(weighs) < 2 or not self.several_classes:
+        if np.count_nonzero(weighs) < 2 or len(self.classes) == 2:
             raise InvalidInputError(
                 f"{name} has no training row of class {self.classes[~weighs][0]!s}: use fewer folds, or a splitter that "
                 "stratifies."
@@ -129,9 +124,6 @@ class FittedPoints:
     models: list[list[Model]]  # m points, one model for each problem
     searched: list[Path | Sizes | Budgets]  # of each problem: the path, or the sizes, that the models are from
 
-    def __len__(self) -> int:
-        return len(self.models)
-
     @property
     def intercept(self) -> Array:
         """The intercepts, of shape (m, outputs)."""
@@ -155,11 +147,11 @@ class FittedPoints:
     def size(self) -> NDArray[np.int64]:
         """(m,) number of features at each point, not counting unpenalized ones."""
         problem = self.training.problem
-        return np.array([problem.penalty.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
+        return np.array([problem.penalty.counted(self.support(point)) for point in range(len(self.models))], dtype=np.int64)
 
     def decision(self, rows: NDArray[np.int64]) -> Array:
         """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
-        out = np.empty((len(rows), len(self), self.training.outputs))
+        out = np.empty((len(rows), len(self.models), self.training.outputs))
         for point, models in enumerate(self.models):
             if point and all(model is before for model, before in zip(models, self.models[point - 1], strict=True)):
                 out[:, point] = out[:, point - 1]
@@ -171,13 +163,14 @@ class FittedPoints:
 def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, largest: int) -> FittedPoints:
     """Fit models along a grid of lambda_0.
 
-    If it is empty, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
+    If it is empty, the path of a single problem makes its own grid, and several problems have a log-spaced one in common, or a
+    single zero if no feature helps at all.
     """
     problems = training.problems
     options = replace(options, max_support=largest)
     if not len(grid) and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
-        grid = grid_below(float(max(first)), options)
+        grid = log_spaced(float(max(first)), options.lambda_min_ratio, options.n_lambda) if max(first) > 0.0 else np.zeros(1)
     paths = [compute_path(problem, replace(options, lambda_0=grid)) for problem in problems]
     points = grid if len(grid) else inner_points(paths[0])
     along = [models_at_points(path, points, largest) for path in paths]
@@ -199,11 +192,6 @@ def inner_points(path: Path) -> Array:
     return points
 
 
-def grid_below(first: float, options: PathOptions) -> Array:
-    """Return a log-spaced grid, or a single zero if no feature helps at all."""
-    return log_spaced(first, options.lambda_min_ratio, options.n_lambda) if first > 0.0 else np.zeros(1)
-
-
 def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
     """Return the path's model at each point.
 
@@ -220,3 +208,23 @@ def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOpt
     """Fit models of at most so many features, for each of the sizes, which increase."""
     by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
     return FittedPoints(training, np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))
+
+
+def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
+    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
+    convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
+    inside = restricted(problem, columns)
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
+    support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
+    return evaluate(problem, Coefficients(columns[support], values, b))
+
+
+def mean_model(problem: Problem, models: list[Model]) -> Model:
+    """Return the mean of some models of one problem; its support is that of all of them together."""
+    if len(models) == 1:
+        return models[0]
+    support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
+    values = np.mean([np.atleast_2d(model.coef)[:, support].T for model in models], axis=0)
+    intercept = np.mean([model.coefficients.intercept for model in models], axis=0)
+    kept = values.any(axis=1)
+    return evaluate(problem, Coefficients(support[kept], values[kept], intercept))

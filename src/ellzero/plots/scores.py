@@ -139,8 +139,6 @@ def mark_choice(ax: Axes, points: Sequence[tuple[float, float]], size: int) -> N
 
 def draw_threshold(ax: Axes, lines: Sequence[ScoreLine]) -> None:
     """Draw the score one standard error below the best mean score."""
-    means = [np.max(line.mean, initial=-np.inf, where=~np.isnan(line.mean)) for line in lines]
-    best = lines[int(np.argmax(means))]
-    top = int(np.nanargmax(best.mean))
-    level = best.mean[top] - best.standard_error[top]
+    best = max(lines, key=lambda line: float(line.mean.max()))
+    level = best.mean.max() - best.standard_error[best.mean.argmax()]
     ax.axhline(level, color="0.5", linestyle="--", linewidth=1.0, zorder=1, label="best less one standard error")

@@ -253,7 +253,7 @@ class Model:
         spread = self.spread[order]
         names = [self.feature_name(int(j)) for j in self.support[order]]
         parts = [
-            Effects(label, names, values[order], spread, float(intercept))
+            Effects(label, self.support[order], names, values[order], spread, float(intercept))
             for label, values, intercept in zip(
                 self.output_labels(), self._columns(), np.atleast_1d(self.intercept), strict=True
             )

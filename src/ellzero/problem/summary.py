@@ -33,12 +33,13 @@ SHARED_ODDS = (
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """One linear function: the label, or the number of the target, that it speaks for, and names, coefficients and spreads.
+    """One linear function: the label, or the number of the target, that it speaks for, and features, coefficients and spreads.
 
     The label of a single target is None.
     """
 
     label: Any
+    features: NDArray[Any]  # their indices
     names: list[str]
     coef: Array
     spread: Array  # standard deviations, nan where they are not known

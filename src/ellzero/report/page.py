@@ -18,11 +18,11 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.progress import time_in_words
 from ellzero.base.quoting import json_text, safe_lines
+from ellzero.base.signatures import arguments_of
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
-from ellzero.estimators.choice_rules import largest_by_size
+from ellzero.estimators.choice_rules import FEWEST_FEATURES
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
-from ellzero.report.data import Categories
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
@@ -71,18 +71,9 @@ def write_report(
     X: object,
     y: ArrayLike,
     *,
-    target: str = "y",
-    subject: str = "row",
-    title: str | None = None,
     regression: bool = False,
     time_limit: float | None = 30.0,
     sample_weight: ArrayLike | None = None,
-    source: str = "data.csv",
-    arguments: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    missing: Sequence[tuple[str, int, float | str | None]] | None = (),
-    categories: Categories | None = None,
-    date: str = "",
     progress: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
@@ -93,12 +84,13 @@ def write_report(
     path : where the HTML file goes; it is there as a whole or not at all
     X : (n, p) array, data frame, sparse matrix, column store or Dask array
     y : (n,) labels or, for a regression, numbers
-    target : the name of y
-    subject : what a row is, in the page's words, such as "patient"
-    title : the page's heading
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
     sample_weight : (n,), optional
+    progress : show progress on standard error
+    target : the name of y
+    subject : what a row is, in the page's words, such as "patient"
+    title : the page's heading
     source, arguments : the data file that the page's commands name, and what they need to read it, such as ``["--one-hot"]``
     notes : sentences about the data that the page shows with its summary
     missing : values that were missing before X was made: column, number of rows, and what they were filled with (a number, or
@@ -107,7 +99,6 @@ def write_report(
         and for each value the feature that is one for it (None: all of them are zero), such as
         ``{"sex": {"female": None, "male": "sex_male"}}``
     date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
-    progress : show progress on standard error
     settings :
         Of :class:`ellzero.L0ClassifierCV` or :class:`ellzero.L0RegressorCV`: ``loss``, ``max_support``, ``cv``, ``rule``,
         ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given, or X is so large that "cd" is needed.
@@ -130,8 +121,10 @@ def write_report(
     """
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         raise InvalidInputError(f"a report is about one target, y has {np.shape(y)[1]} columns.")
-    kind = L0RegressorCV if regression else L0ClassifierCV
+    words = arguments_of(Words, settings)
+    settings = {name: value for name, value in settings.items() if name not in words}
     settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
+    kind = L0RegressorCV if regression else L0ClassifierCV
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     say_step(progress, "step 1 of 3: how many features it takes, by cross-validation")
     estimator.fit(X, y, sample_weight=sample_weight)
@@ -143,18 +136,7 @@ def write_report(
         proofs = prove(estimator, X, y, sample_weight=sample_weight, seconds=seconds, progress=progress)
         say_step(progress, "step 3 of 3: other models that are as good, in the time that is left")
         others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
-    words = Words(
-        target=target,
-        subject=subject,
-        title=title,
-        source=source,
-        arguments=tuple(arguments),
-        notes=tuple(notes),
-        missing=None if missing is None else tuple(missing),
-        categories=categories or {},
-        date=date,
-    )
-    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=words)
+    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=Words(**words))
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
@@ -170,5 +152,5 @@ def say_step(progress: bool, text: str) -> None:
 def default_algorithm(X: object, max_support: int | None) -> str:
     """Return local search, which finds better models where features are correlated, unless its folds would take minutes."""
     rows, columns = as_design(X).shape
-    largest = min(columns, largest_by_size() if max_support is None else max_support)
+    largest = min(columns, FEWEST_FEATURES if max_support is None else max_support)
     return "local_search" if rows * columns * largest <= QUICK else "cd"

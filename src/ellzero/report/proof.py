@@ -140,19 +140,23 @@ def percent_above(share: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.{max(digits, 0)}f} %"
 
 
-def describe_proofs(
-    proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str, subjects: str = "rows"
-) -> dict[str, Any]:
+def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], subjects: str = "rows") -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
-        none: dict[str, Any] = {"short": None, "gained": 0.0, "complete": False, "proved": False, "rows": [], "note": ""}
-        return {"sentence": why_none, **none}
+        empty = "There is only one model without features, its intercept: nothing to prove."
+        return {
+            "sentence": "No certificate was asked for." if k else empty,
+            "short": None,
+            "gained": 0.0,
+            "proved": False,
+            "rows": [],
+            "note": "",
+        }
     worst = max(proof.gap for proof in proofs)
     return {
         "sentence": " ".join([claim(proofs, k, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),
         "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
-        "complete": all(proof.complete for proof in proofs),
         "proved": all(proof.complete for proof in proofs),
         "rows": [figures(proof, label) for proof, label in zip(proofs, outputs, strict=True)],
         "note": (

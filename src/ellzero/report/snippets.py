@@ -16,7 +16,7 @@ from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "multi_class", "shared_support")
+SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "multi_class")
 SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""

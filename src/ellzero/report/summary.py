@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
-from ellzero.estimators.cautions import cautions_on, cautions_on_classes, class_pairs
+from ellzero.estimators.cautions import cautions_on
 from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
@@ -45,7 +45,6 @@ from ellzero.report.words import (
     plain_headline,
     plural,
     selection_notes,
-    why_no_proof,
 )
 
 __all__ = ["summarise"]
@@ -101,7 +100,8 @@ def summarise(
     kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
     design = as_design(X)
     weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    data, spread = describe_features(design, results.names, weight)
+    names = results.names
+    data, spread = describe_features(design, names, weight)
     used, models = describe_models(column, range(len(column.size)))
     chosen = int(results.best[1])
     summary: dict[str, Any] = {
@@ -122,27 +122,32 @@ def summarise(
             "notes": [safe_line(note) for note in words.notes],
         },
         "selection": describe_selection(results, loss, design.shape[1]),
-        "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
+        "features": [
+            # The key is that in a row of data, as code: the name, or the column's number.
+            {"name": named(feature_name(names, j)), "key": repr(names[j] if names else j), "spread": brief(float(spread[j]))}
+            for j in used
+        ],
         "models": models,
-        "variables": describe_variables(design, results.names, used, models, weight, words.categories),
+        "variables": describe_variables(design, names, used, models, weight, words.categories),
         "balanced": "class_weight" in estimator._given(),
         "version": version("ellzero"),
         "date": words.date,
     }
-    describe_target(summary, np.asarray(y).ravel(), weight, labels)
-    held_out = tested_rows(results.splits, column, class_numbers(y, labels), weight)
+    values, counted = class_numbers(y, labels), weight > 0.0
+    if labels:
+        summary["data"]["classes"] = describe_classes(values[counted], summary["classes"], weight[counted])
+    else:
+        summary["data"]["response"] = describe_response(values[counted])
+    held_out = tested_rows(results.splits, column, values, weight)
     for point, model in enumerate(models):
         model.update(describe_fit(held_out, point, kind, loss))
+        if labels:
+            model["cautions"] = model_cautions(column, point, design, values[counted], counted, summary)
     describe_tested(summary, held_out)
-    if labels:
-        counted = weight > 0.0
-        for point, model in enumerate(models):
-            model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
-    k = models[chosen]["k"]
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
-    summary["certificate"] = describe_proofs(proofs, k, proved, why_no_proof(k), summary["subjects"])
+    summary["certificate"] = describe_proofs(proofs, models[chosen]["k"], proved, summary["subjects"])
     summary["others"] = describe_others(others, sign)
-    mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
+    mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], names)
     summary["plain"] = plain_headline(summary)
     summary["lead"] = headline(summary)
     summary["method"] = method_notes(
@@ -160,19 +165,12 @@ def model_cautions(
     column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
 ) -> list[str]:
     """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
-    rows, found, loss = column.coef[point].tocsr(), list[str](), LOSSES[summary["loss"]]
-    if loss.couples_outputs:
-        used = np.unique(rows.indices).astype(np.int32)
-        decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
-        one_hot = (classes[:, None] == np.arange(rows.shape[0])).astype(np.float64)
-        found = cautions_on_classes(one_hot, decision[counted], len(used), summary["classes"])
-        return [text[0].upper() + text[1:] for text in found]
-    for output, pair in enumerate(class_pairs(summary["classes"])):
-        start, stop = rows.indptr[output : output + 2]
-        support = rows.indices[start:stop]
-        decision = design.matvec(support, rows.data[start:stop]) + column.intercept[point, output]
-        positive = classes == (1 if summary["kind"] == "binary" else output)
-        found += cautions_on(positive, decision[counted], len(support), loss.has_probabilities, pair)
+    rows, loss = column.coef[point].tocsr(), LOSSES[summary["loss"]]
+    used = np.unique(rows.indices).astype(np.int32)
+    sizes = [len(used)] if loss.couples_outputs else np.diff(rows.indptr).tolist()
+    decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
+    positive = classes[:, None] == (1 if summary["kind"] == "binary" else np.arange(rows.shape[0]))
+    found = cautions_on(loss, positive, decision[counted], sizes, summary["classes"])
     return [text[0].upper() + text[1:] for text in found]
 
 
@@ -199,20 +197,6 @@ def describe_selection(results: CrossValidation, loss: str, n_features: int) -> 
         "sign": -1 if is_loss(results.scoring) else 1,
         **selection_notes(folds, results.choice.why, at_limit),
     }
-
-
-def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
-    """Return a feature's name, its key in a row of data (the name, or the column's number) as code, and its spread."""
-    return {"name": named(feature_name(names, j)), "key": repr(names[j] if names else j), "spread": brief(spread)}
-
-
-def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:
-    """Add the classes, or the response, of the rows that have a weight."""
-    values = class_numbers(y, labels)[weight > 0.0]
-    if labels:
-        summary["data"]["classes"] = describe_classes(values, summary["classes"], weight[weight > 0.0])
-    else:
-        summary["data"]["response"] = describe_response(values)
 
 
 def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:

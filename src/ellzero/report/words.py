@@ -21,7 +21,6 @@ __all__ = [
     "plain_headline",
     "plural",
     "selection_notes",
-    "why_no_proof",
 ]
 
 LONGEST_NAME = 120
@@ -53,9 +52,9 @@ class Words:
     subject: str = "row"
     title: str | None = None
     source: str = "data.csv"
-    arguments: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    missing: tuple[tuple[str, int, float | str | None], ...] | None = ()
+    arguments: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    missing: Sequence[tuple[str, int, float | str | None]] | None = ()
     categories: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     date: str = ""
 
@@ -195,13 +194,6 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
         names += [variable["name"]] if len(own) > 1 else own
     text = ", ".join(names)
     return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
-
-
-def why_no_proof(k: int) -> str:
-    """Return the sentence on why there is no certificate."""
-    if k == 0:
-        return "There is only one model without features, its intercept: nothing to prove."
-    return "No certificate was asked for."
 
 
 def class_words(summary: dict[str, Any]) -> str:
