@@ -1,10 +1,10 @@
-"""Instructions of two builds of ellzero on the problems of `benchmarks.timed_build`, counted by valgrind; prints a Markdown table.
+"""Count the instructions of two builds on the problems of `benchmarks.timed_build` by valgrind; print a Markdown table.
 
 python -m benchmarks.instructions BEFORE_PYTHON AFTER_PYTHON [--only TEXT] [--out FILE]
 
-BEFORE_SRC and AFTER_SRC are the `src` folders of two checkouts whose compiled core is built in place. Counts have no noise: what
-else the machine does changes nothing. Each problem is solved once and twice by processes of their own; the difference is what one
-solution takes, without the start of Python.
+The two interpreters are those of the environments of two checkouts. Counts have no noise: what else the machine does changes
+nothing. Each problem is solved once and twice by processes of their own; the difference is what one solution takes, without the
+start of Python.
 """
 
 from __future__ import annotations
