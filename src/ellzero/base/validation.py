@@ -13,24 +13,6 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 
-__all__ = [
-    "as_bound",
-    "as_choice",
-    "as_count",
-    "as_feature_costs",
-    "as_feature_mask",
-    "as_flag",
-    "as_generator",
-    "as_grid",
-    "as_nonnegative",
-    "as_path",
-    "as_threads",
-    "as_vector",
-    "as_weights",
-    "if_given",
-    "refuse_masked",
-]
-
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 LARGEST_COUNT = 2**31 - 1

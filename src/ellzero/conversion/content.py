@@ -15,17 +15,6 @@ from ellzero.conversion.checking import Contents
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.store_files import DenseFiles, SparseFiles
 
-__all__ = [
-    "DenseContent",
-    "Report",
-    "SparseContent",
-    "narrowest",
-    "part_report",
-    "refuse_gap",
-    "store_dense",
-    "store_sparse",
-]
-
 Report = Callable[[float], None]
 """A function that is told the fraction that is done."""
 

@@ -20,8 +20,6 @@ from ellzero.design.column_files import TYPES
 from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.tables.streams import whole
 
-__all__ = ["convert"]
-
 READERS = {
     "csv": ("csv_file", "rows_of_csv"),
     "tsv": ("csv_file", "rows_of_csv"),
@@ -161,6 +159,7 @@ class Meter:
         self.done = 0.0
 
     def __call__(self, fraction: float) -> None:
+        """Remember the fraction, and tell the caller."""
         self.done = fraction
         if self.callback is not None:
             self.callback(fraction, 0.0, 0)

@@ -19,8 +19,6 @@ from ellzero.tables.optional import need
 from ellzero.tables.parquet import open_parquet
 from ellzero.tables.streams import readable
 
-__all__ = ["columns_of_parquet"]
-
 
 def columns_of_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read the columns of a file, row group by row group."""

@@ -22,8 +22,6 @@ from ellzero.tables.optional import need
 from ellzero.tables.streams import readable
 from ellzero.tables.text import explained, reading_options
 
-__all__ = ["genotypes"]
-
 MISSING = -127  # the int8 that bed-reader returns for a missing genotype
 UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
 BESIDE = (".bim", ".fam")  # endings of the files beside the genotypes

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from ellzero.base.imports import whole_imports
 
-__all__ = ["DenseTiles", "SparseTiles"]
-
 
 class DenseTiles:
     """Rows of a dense matrix, written by rows and read by columns.

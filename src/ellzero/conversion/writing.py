@@ -15,8 +15,6 @@ from ellzero.conversion.checking import checked_contents
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.store_files import DenseFiles, SparseFiles
 
-__all__ = ["ColumnWriter", "SparseColumnWriter"]
-
 
 class Writer:
     """Base class of the writers: the store exists only once all of its columns are written."""

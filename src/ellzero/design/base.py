@@ -15,8 +15,6 @@ from ellzero.base.devices import is_on_device
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 
-__all__ = ["Design", "Reader", "as_design", "float_dtype", "is_stored", "names_at", "slices_of"]
-
 Array = NDArray[np.float64]
 Reader = Callable[[slice, NDArray[Any] | None], NDArray[Any]]
 """Returns X[rows, columns] for a slice of rows, and all columns for None; several threads may call it."""

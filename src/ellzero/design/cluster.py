@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from ellzero.base.errors import ClusterError, InvalidInputError
 from ellzero.base.imports import whole_imports
 
-__all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_for"]
-
 Key = TypeVar("Key")
 
 PAUSES = (0.1, 1.0, 3.0)  # seconds before each further attempt; Dask itself tries a task on three workers in each attempt

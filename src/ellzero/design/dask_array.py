@@ -30,8 +30,6 @@ from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
 
-__all__ = ["DaskStore"]
-
 Place = tuple[int, int]  # number of a row block, number of a column block
 INLINE_BYTES = 1 << 22  # requests of at most this size, over all tasks, travel inside the tasks, which saves a message
 

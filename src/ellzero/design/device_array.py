@@ -27,8 +27,6 @@ from ellzero.design.device_passes import PART_BYTES, FusedPasses, passes_of
 from ellzero.design.device_tables import Numbers, ScreeningTable, SwapTable
 from ellzero.design.store import BLOCK_BYTES, Request
 
-__all__ = ["DeviceStore", "to_device"]
-
 CUDA = 2
 """DLPack's number of CUDA's devices."""
 ANSWER_BYTES = 1 << 25
@@ -124,6 +122,7 @@ class Sent:
         self.known: dict[int, tuple[Array, Any]] = {}  # with the array itself, whose address is not another's meanwhile
 
     def __call__(self, array: Array) -> Any:
+        """Return an array on the device."""
         if id(array) not in self.known:
             self.known[id(array)] = array, self.store.send(array)
         return self.known[id(array)][1]

@@ -18,8 +18,6 @@ from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
-__all__ = ["SlicedStore"]
-
 LARGEST_BLOCK = 1 << 28
 """The most bytes that are read at once. Larger chunks, which hold rows, are read in parts, each several times in a pass."""
 

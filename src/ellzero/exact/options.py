@@ -18,18 +18,6 @@ from ellzero.problem.making import ProblemSettings
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = [
-    "BUDGET_SLACK",
-    "NO_LIMIT",
-    "ExactSettings",
-    "SearchOptions",
-    "SwapNeighbourhood",
-    "Wanted",
-    "affordable",
-    "require_affordable",
-    "search_options",
-]
-
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 NO_LIMIT = 2**62
 BUDGET_SLACK = _core.budget_slack  # relative: costs that sum to a budget in decimal numbers may exceed it by rounding

@@ -13,8 +13,6 @@ from ellzero.base.validation import as_choice, as_count, as_grid, as_nonnegative
 from ellzero.problem.making import ProblemSettings
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["PathSettings", "SolverSettings", "path_options"]
-
 ALGORITHMS = ("cd", "local_search", "iht")
 EFFORTS = ("quick", "thorough")
 SWAPS = ("ranked", "q_best", "exhaustive")
