@@ -15,9 +15,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
 from ellzero.conversion.checking import Contents, canonical_columns, in_stored_type
 from ellzero.design.column_files import ABOUT, FORMAT, SMALL_FILES, TYPES, VERSION
 from ellzero.design.store import BLOCK_BYTES
@@ -179,9 +179,6 @@ class SparseFiles(Files):
 
     def append(self, block: Any) -> None:
         """Write the next columns, given as a sparse matrix of any format."""
-        with whole_imports():
-            from scipy import sparse
-
         first = self.done
         if not sparse.issparse(block):
             raise InvalidInputError(f"block must be a sparse matrix, got {type(block).__name__}.")

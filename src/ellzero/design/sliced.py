@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.imports import import_whole
 from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import LEAST_ALLOWED, Malformed, check_shape, most_bytes
 from ellzero.base.validation import as_threads
@@ -109,7 +109,4 @@ def stored_bytes(array: Any) -> int:
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
     """Open a dataset of an HDF5 file for reading."""
-    with whole_imports():
-        import h5py
-
-    return SlicedStore(h5py.File(path)[name])
+    return SlicedStore(import_whole("h5py").File(path)[name])
