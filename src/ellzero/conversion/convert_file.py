@@ -10,7 +10,7 @@ from pathlib import Path
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.validation import as_choice, as_path
+from ellzero.base.validation import as_choice, as_path, if_given
 from ellzero.conversion.checking import checked_contents, type_name
 from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
@@ -114,11 +114,11 @@ def convert(
         source=name,
         format=format_of(name, format),
         target=target,
-        target_file=None if target_file is None else as_path("target_file", target_file),
+        target_file=if_given(as_path, "target_file", target_file),
         drop=as_tuple(drop),
         drop_unlabelled=drop_unlabelled,
         regression=regression,
-        impute=None if impute is None else as_choice("impute", impute, IMPUTE),
+        impute=if_given(as_choice, "impute", impute, IMPUTE),
         dtype=None if dtype is None else as_choice("dtype", type_name(dtype), TYPES),
         separator=separator,
         decimal=decimal,
