@@ -242,8 +242,8 @@ MODELLING = [
     Fault(
         "price paid twice",
         f"{PROBLEM}penalties.py",
-        "features = np.unique(self.heads[columns])\n        return",
-        "features = self.heads[columns]\n        return",
+        "np.unique(self.heads[columns]) if self.grouped",
+        "self.heads[columns] if self.grouped",
         "a group pays for each of its columns",
         ("tests/unit/test_penalties.py", "tests/reference/test_groups.py", "tests/api/test_groups.py"),
     ),

@@ -16,7 +16,7 @@ from support.interruption import listening
 from support.stores import read_store
 
 import ellzero as ez
-from ellzero.conversion.dense_files import DenseFiles
+from ellzero.conversion.store_files import DenseFiles
 from ellzero.conversion.transposing import DenseTiles
 
 

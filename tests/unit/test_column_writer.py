@@ -16,7 +16,7 @@ import ellzero as ez
 from ellzero.base import systems
 from ellzero.base.quoting import in_bytes
 from ellzero.base.systems import FolderLock
-from ellzero.conversion import dense_files, sparse_files
+from ellzero.conversion import store_files
 from ellzero.conversion.folder import NewFolder
 
 RNG = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def splits(matrix, width):
 @pytest.mark.parametrize("width", [1, 3, 20])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
 def test_dense_blocks(tmp_path, monkeypatch, dtype, width, block_bytes):
-    monkeypatch.setattr(dense_files, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(store_files, "BLOCK_BYTES", block_bytes)
     matrix = np.round(10 * X)
     write(tmp_path / "x", splits(matrix, width), dtype=dtype)
     stored, y, names, about = read_store(tmp_path / "x")
@@ -51,7 +51,7 @@ def test_dense_blocks(tmp_path, monkeypatch, dtype, width, block_bytes):
 @pytest.mark.parametrize("width", [1, 7, 20])
 @pytest.mark.parametrize("kind", [sparse.csc_matrix, sparse.csr_array, sparse.coo_matrix])
 def test_sparse_blocks(tmp_path, monkeypatch, kind, width, block_bytes):
-    monkeypatch.setattr(sparse_files, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(store_files, "BLOCK_BYTES", block_bytes)
     matrix = sparse.random(30, 20, 0.2, random_state=1, format="csc")
     matrix.data[::5] = 0.0  # explicit zeros are no entries
     write(tmp_path / "x", [kind(part) for part in splits(matrix, width)], ez.SparseColumnWriter, dtype="float64")

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["at_hand", "is_on_device", "on_host"]
-
 HOST = (1, 3, 11)
 """DLPack's numbers of devices whose memory is the host's: the processor's own, and that pinned for CUDA or ROCm."""
 

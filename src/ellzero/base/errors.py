@@ -2,8 +2,6 @@
 
 from ellzero.base.quoting import safe_line
 
-__all__ = ["ClusterError", "DatasetError", "EllzeroError", "FragileModelWarning", "InvalidInputError"]
-
 
 class EllzeroError(Exception):
     """Base class of all errors that ellzero raises on purpose."""

@@ -11,8 +11,6 @@ from typing import IO
 
 from ellzero.base.errors import InvalidInputError
 
-__all__ = ["replacing", "through_links"]
-
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_whole", "whole_imports"]
-
 # Some packages import each other in circles: threads that begin at different places of a circle would see half of it.
 one_at_a_time = threading.RLock()
 

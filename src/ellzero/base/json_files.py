@@ -17,8 +17,6 @@ from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_path
 
-__all__ = ["Entries", "finite", "json_of", "read_json_file", "valid", "write_json_file"]
-
 T = TypeVar("T")
 
 

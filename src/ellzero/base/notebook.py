@@ -7,8 +7,6 @@ from html import escape
 
 from ellzero.base.quoting import safe_line
 
-__all__ = ["MOST_ROWS", "html_table", "some_rows", "text_table"]
-
 MOST_ROWS = 60  # of a longer table, the first and the last are shown
 LEFT, RIGHT = "text-align:left", "text-align:right"
 

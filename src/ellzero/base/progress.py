@@ -13,8 +13,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
 
-__all__ = ["ProgressCallback", "as_progress", "check_progress", "time_in_words"]
-
 ProgressCallback = Callable[[float, float, int], None]
 """A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
@@ -35,6 +33,7 @@ class Lines:
         self.ended = False
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
+        """Write a line, unless the last one is young."""
         elapsed = time.monotonic() - self.start
         end = fraction >= 1.0
         if self.ended if end else elapsed - self.written < LINE_SECONDS:
@@ -55,6 +54,7 @@ class Bar:
         self.bar: Any = None
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
+        """Draw the bar."""
         if self.bar is None or (self.bar.disable and fraction < 1.0):  # tqdm calls a closed bar disabled
             self.bar = self.make()
         if self.bar.disable:

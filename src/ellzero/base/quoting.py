@@ -12,22 +12,6 @@ import reprlib
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = [
-    "ANY_CODE",
-    "LONGEST_MESSAGE",
-    "LONGEST_PATH",
-    "MOST_NAMED",
-    "in_bytes",
-    "json_text",
-    "listed_columns",
-    "one_line",
-    "quoted",
-    "safe_line",
-    "safe_lines",
-    "shown",
-    "spreadsheet_cell",
-]
-
 # Control characters (C0, C1), marks of the direction of text, line and paragraph separators, other marks that are never
 # visible, and halves of characters, which no encoding can write. Joiners, which words of some languages need, are left alone.
 CODES = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"

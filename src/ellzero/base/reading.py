@@ -28,27 +28,6 @@ from numpy.typing import NDArray
 
 from ellzero.base.quoting import in_bytes, one_line, quoted
 
-__all__ = [
-    "Archive",
-    "Form",
-    "Malformed",
-    "NpyHeader",
-    "check_forms",
-    "check_shape",
-    "most_bytes",
-    "open_file",
-    "parse_array",
-    "parse_json",
-    "read_archive",
-    "read_array",
-    "read_as",
-    "read_bytes",
-    "read_entries",
-    "read_header",
-    "read_json",
-    "text_array",
-]
-
 LEAST_ALLOWED = 128 << 20
 """Bytes of memory that any file may claim, however small it is. What is made of the arrays may take as much again."""
 MOST_TIMES = 8

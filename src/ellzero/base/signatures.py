@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
-__all__ = ["arguments_of", "passes_on"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

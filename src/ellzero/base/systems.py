@@ -18,8 +18,6 @@ try:
 except ImportError:  # Windows, which opens no folders
     fcntl = None
 
-__all__ = ["FolderLock", "open_to_read", "read_at", "sync_folder"]
-
 AT_ONCE = 1 << 24
 """So many bytes are read at once where they are copied."""
 moving = threading.Lock()

@@ -13,24 +13,6 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 
-__all__ = [
-    "as_bound",
-    "as_choice",
-    "as_count",
-    "as_feature_costs",
-    "as_feature_mask",
-    "as_flag",
-    "as_generator",
-    "as_grid",
-    "as_nonnegative",
-    "as_path",
-    "as_threads",
-    "as_vector",
-    "as_weights",
-    "if_given",
-    "refuse_masked",
-]
-
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 LARGEST_COUNT = 2**31 - 1
@@ -109,13 +91,18 @@ def refuse_masked(name: str, values: Any) -> None:
         raise InvalidInputError(f"{name} has masked entries; fill or drop them first.")
 
 
+def as_numbers(name: str, values: Any) -> Array:
+    """Return the values as an array of float64, none of them masked."""
+    refuse_masked(name, values)
+    try:
+        return np.asarray(at_hand(values), dtype=np.float64)
+    except (TypeError, ValueError):  # also rows of different lengths
+        raise InvalidInputError(f"{name} must hold real numbers.") from None
+
+
 def as_response(y: Any, n: int) -> NDArray[np.float64]:
     """Return the numbers of a response: one for each row, or a column for each of several outputs."""
-    refuse_masked("y", y)
-    try:
-        found = np.asarray(at_hand(y), dtype=np.float64)
-    except (TypeError, ValueError):  # also rows of different lengths
-        raise InvalidInputError("y must hold real numbers.") from None
+    found = as_numbers("y", y)
     if found.ndim != 2 or found.shape[1] == 1:
         return as_vector("y", found, n)
     if found.shape[0] != n or found.shape[1] == 0:
@@ -127,11 +114,7 @@ def as_response(y: Any, n: int) -> NDArray[np.float64]:
 
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
-    refuse_masked(name, values)
-    try:
-        vector = np.asarray(at_hand(values), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"{name} must hold real numbers.") from None
+    vector = as_numbers(name, values)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.shape != (length,):
@@ -254,10 +237,7 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
 
 def as_grid(name: str, values: ArrayLike) -> Array:
     """Return the values as a non-empty, strictly decreasing grid of numbers of at least zero."""
-    try:
-        grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"{name} must hold real numbers.") from None
+    grid = np.atleast_1d(as_numbers(name, values))
     if grid.ndim != 1 or grid.size == 0:
         raise InvalidInputError(f"{name} must be a number or a non-empty one-dimensional grid.")
     if not np.isfinite(grid).all() or (grid < 0.0).any():

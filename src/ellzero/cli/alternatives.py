@@ -20,8 +20,6 @@ from ellzero.cli.output import attributes, coefficient_lines, coefficients, exit
 from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, costs_in, encoded_target, settings_for
 from ellzero.problem.losses import LOSSES
 
-__all__ = ["run"]
-
 SHOWN = 20  # models that are printed, unless --json is given
 
 

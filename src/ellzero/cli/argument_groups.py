@@ -9,21 +9,6 @@ from typing import Any
 
 from ellzero.problem.losses import LOSSES
 
-__all__ = [
-    "COUNT",
-    "NAMES",
-    "NUMBER",
-    "NUMBERS",
-    "add_classifier",
-    "add_cross_validation",
-    "add_data",
-    "add_output",
-    "add_problem",
-    "add_reading",
-    "add_search",
-    "add_sizes",
-]
-
 FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
 MULTI_CLASS = ("auto", "multinomial", "ovr_shared", "ovr")
 

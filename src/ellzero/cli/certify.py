@@ -28,8 +28,6 @@ from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
-__all__ = ["run"]
-
 ENDINGS = {
     "optimal": "proved: no model fits these rows better by more than the gap",
     "time_limit": "the time limit came first: the best model found, and what is proved of it",

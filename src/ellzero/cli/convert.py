@@ -11,8 +11,6 @@ from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.design.column_files import read_about
 
-__all__ = ["run"]
-
 
 def run(args: argparse.Namespace) -> int:
     """Convert, and print the store's size in one line."""

@@ -21,8 +21,6 @@ from ellzero.tables.columns import as_numbers, check_presence, first_names, is_p
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, column_labels, column_response, finite_response, is_label
 
-__all__ = ["Data", "load_data", "load_new_data", "make_reading", "quoted_name"]
-
 FIRST_ROWS = 1000
 FEWEST_ROWS = 20  # of fewer, a measurement is often different in every one
 

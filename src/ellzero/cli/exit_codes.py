@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["BAD_INPUT", "INTERRUPTED"]
-
 BAD_INPUT = 2  # the arguments or the data cannot be used
 INTERRUPTED = 130  # Ctrl-C ended the work

@@ -12,8 +12,6 @@ from ellzero.base.files import replacing, through_links
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.tables.optional import need
 
-__all__ = ["check_output", "check_picture", "given", "save_picture", "written_lines"]
-
 PICTURES = ("svg", "png", "pdf")
 
 

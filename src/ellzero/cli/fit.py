@@ -12,8 +12,6 @@ from ellzero.cli.fitted import write_and_print
 from ellzero.cli.output import attributes
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 
-__all__ = ["run"]
-
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write and print."""

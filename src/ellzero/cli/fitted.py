@@ -23,8 +23,6 @@ from ellzero.cli.output import (
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
 
-__all__ = ["write_and_print"]
-
 
 def write_and_print(
     args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any], lines: list[str], how: str = ""

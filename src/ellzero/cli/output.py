@@ -19,18 +19,6 @@ from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spread
 from ellzero.cli.exit_codes import INTERRUPTED
 from ellzero.estimators.showing import aligned_rows
 
-__all__ = [
-    "attributes",
-    "coefficient_lines",
-    "coefficients",
-    "columns_used",
-    "exit_code",
-    "made_of",
-    "note",
-    "print_result",
-    "write_table",
-]
-
 
 def note(args: argparse.Namespace, text: str) -> None:
     """Print something worth knowing that is not an error, unless --quiet was given."""

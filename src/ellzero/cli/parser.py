@@ -26,8 +26,6 @@ from ellzero.cli.argument_groups import (
 )
 from ellzero.cli.exit_codes import BAD_INPUT
 
-__all__ = ["make_parser"]
-
 DESCRIPTION = """Linear models with few features, chosen by L0 regularisation, and proofs of how good they are.
 
 Data files are tables with named columns (CSV, Parquet, Excel), svmlight/libsvm files or npz files; '-' reads CSV from standard

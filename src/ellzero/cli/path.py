@@ -14,8 +14,6 @@ from ellzero.cli.files import check_output, check_picture, given, save_picture
 from ellzero.cli.output import attributes, coefficients, print_result, write_table
 from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
 
-__all__ = ["run"]
-
 NAMED = 3  # features that are named where they enter or leave
 
 

@@ -16,8 +16,6 @@ from ellzero.cli.preparation import MatrixPreparation, TablePreparation, restore
 from ellzero.estimators.model_file import read_model
 from ellzero.tables.columns import as_text, check_presence
 
-__all__ = ["run"]
-
 
 def run(args: argparse.Namespace) -> int:
     """Read the data, prepare it, predict and write."""

@@ -27,17 +27,6 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Gap",
-    "MatrixPreparation",
-    "Preparation",
-    "TablePreparation",
-    "category_name",
-    "learn_medians",
-    "learn_table",
-    "restore",
-]
-
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
 FINITE = "; leave out with --drop, or read them as missing with --missing inf"

@@ -19,8 +19,6 @@ from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
 from ellzero.report.words import Words
 
-__all__ = ["run"]
-
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
 

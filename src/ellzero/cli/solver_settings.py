@@ -16,20 +16,6 @@ from ellzero.base.signatures import arguments_of
 from ellzero.cli.data import Data
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
-__all__ = [
-    "check_limits",
-    "check_loss",
-    "chosen_loss",
-    "classifier_settings",
-    "costs_in",
-    "encoded_target",
-    "feature_costs",
-    "feature_groups",
-    "loss_for",
-    "most_classes",
-    "settings_for",
-]
-
 LONGEST_FILE = 64 << 20  # bytes, of costs
 
 

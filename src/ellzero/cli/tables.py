@@ -31,8 +31,6 @@ from ellzero.tables.text import TextTable, refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "Columns", "Matrix", "Reading", "Table", "format_to_read", "read_data"]
-
 FORMATS = {**TABLES, "excel": (".xlsx",), "columns": (".columns", ".npy")}
 TEXT_BYTES = 1 << 24  # of svmlight, parsed at a time
 WIDE = 2000  # columns of a table; beyond that, pandas' overhead for each column exceeds the time for the numbers

@@ -21,8 +21,6 @@ from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
 from ellzero.problem.losses import LOSSES
 
-__all__ = ["run"]
-
 CLAIMS = (
     "loss",
     "huber_delta",

@@ -24,8 +24,6 @@ from ellzero.tables.arrays import check_is_matrix, named_vector, open_archive
 from ellzero.tables.sparse_archive import is_sparse, read_sparse
 from ellzero.tables.streams import readable
 
-__all__ = ["array_of_npy", "array_of_npz"]
-
 REFUSED = ("target_file", "drop", "separator", "missing", "drop_unlabelled")
 
 

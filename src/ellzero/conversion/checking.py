@@ -13,10 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice
 
-__all__ = ["SPARSE_TYPES", "Contents", "canonical_columns", "checked_contents", "in_stored_type"]
-
-SPARSE_TYPES = ("float64", "float32")
-
 
 @dataclass(frozen=True)
 class Contents:
@@ -41,11 +37,7 @@ def checked_contents(
     for name, value in (("n", n), ("p", p)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise InvalidInputError(f"{name} must be an integer of at least 1, got {value!r}.")
-    try:
-        known = np.dtype(dtype).name
-    except TypeError:
-        known = dtype
-    as_choice("dtype", known, types)
+    known = as_choice("dtype", type_name(dtype), types)
     if names is not None:
         names = list(names)
         if len(names) != p or not all(isinstance(name, str) for name in names):
@@ -57,6 +49,14 @@ def checked_contents(
         raise InvalidInputError(f"target must be a string, got {target!r}.")
     vector = None if y is None else checked_target(y, int(n))
     return Contents(int(n), int(p), np.dtype(known).newbyteorder("<"), names, vector, target)
+
+
+def type_name(dtype: Any) -> Any:
+    """Return the name of a NumPy type, or what was given if it is none."""
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        return dtype
 
 
 def checked_target(y: ArrayLike, n: int) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -11,20 +12,8 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
-from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.folder import NewFolder
-from ellzero.conversion.sparse_files import SparseFiles
-
-__all__ = [
-    "DenseContent",
-    "Report",
-    "SparseContent",
-    "narrowest",
-    "part_report",
-    "refuse_gap",
-    "store_dense",
-    "store_sparse",
-]
+from ellzero.conversion.store_files import DenseFiles, SparseFiles
 
 Report = Callable[[float], None]
 """A function that is told the fraction that is done."""
@@ -35,7 +24,11 @@ EXACT_IN_FLOAT32 = (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.float16
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Description of a source; `scratch_bytes` is the size of the temporary files that the reader keeps meanwhile."""
+    """Description of a source.
+
+    `dtype` is the narrowest type that holds what the source can hold, `scratch_bytes` the size of the temporary files that the
+    reader keeps meanwhile.
+    """
 
     source: str
     n: int
@@ -43,6 +36,7 @@ class Content:
     names: Sequence[str] | None
     y: NDArray[Any] | None
     target: str | None
+    dtype: str = "float64"
     scratch_bytes: int = 0
 
 
@@ -52,13 +46,11 @@ class DenseContent(Content):
 
     Attributes
     ----------
-    dtype : the narrowest type that holds what the source can hold
     pieces : (first, last) -> these columns in pieces of some rows, from top to bottom; asked for in order, each column once
     missing : the number that means a missing value, None for NaN
 
     """
 
-    dtype: np.dtype[Any]
     pieces: Callable[[int, int], Iterator[NDArray[Any]]]
     missing: int | None = None
 
@@ -71,12 +63,12 @@ class SparseContent(Content):
     blocks: Callable[[int], Iterator[Any]]
 
 
-def narrowest(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the stored type that loses nothing of numbers of these types."""
+def narrowest(types: Sequence[np.dtype[Any]]) -> str:
+    """Return the name of the stored type that loses nothing of numbers of these types."""
     kinds = {dtype.type for dtype in types}
     if kinds <= {np.bool_, np.int8}:
-        return np.dtype(np.int8)
-    return np.dtype(np.float32 if kinds <= set(EXACT_IN_FLOAT32) else np.float64)
+        return "int8"
+    return "float32" if kinds <= set(EXACT_IN_FLOAT32) else "float64"
 
 
 def part_report(report: Report, start: float, end: float) -> Report:
@@ -89,8 +81,7 @@ def store_dense(
 ) -> None:
     """Write the columns, as many at a time as memory allows."""
     folder.expect(DenseFiles.size(contents), content.scratch_bytes)
-    files = DenseFiles(folder.path, contents)
-    try:
+    with closing(DenseFiles(folder.path, contents)) as files:
         column_bytes = COPIES * 8 * contents.n
         width = max(1, memory // column_bytes)
         by_pieces = memory < column_bytes and impute is None and content.missing is None
@@ -104,8 +95,6 @@ def store_dense(
                 files.append(with_missing_filled(block, content, contents, first, impute))
             report(last / contents.p)
         files.finish()
-    finally:
-        files.close()
 
 
 def whole_columns(content: DenseContent, first: int, last: int) -> NDArray[Any]:
@@ -170,11 +159,8 @@ def fill_value(known: NDArray[Any], impute: str | None) -> float:
 def store_sparse(content: SparseContent, folder: NewFolder, contents: Contents, memory: int, report: Report) -> None:
     """Write the columns, as many at a time as memory allows."""
     folder.expect(SparseFiles.size(contents, content.entries), content.scratch_bytes)
-    files = SparseFiles(folder.path, contents)
-    try:
+    with closing(SparseFiles(folder.path, contents)) as files:
         for block in content.blocks(max(1, memory // (8 * 8))):  # an entry takes up to eight numbers of 8 bytes on its way
             files.append(block)
             report(files.done / contents.p)
         files.finish()
-    finally:
-        files.close()

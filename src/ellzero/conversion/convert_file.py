@@ -6,23 +6,19 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.validation import as_choice, as_path
-from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
+from ellzero.base.validation import as_choice, as_path, if_given
+from ellzero.conversion.checking import checked_contents, type_name
 from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.plan import IMPUTE, Plan, as_bytes, format_of
+from ellzero.conversion.store_files import DenseFiles, SparseFiles
 from ellzero.design.column_files import TYPES
 from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.tables.streams import whole
-
-__all__ = ["convert"]
 
 READERS = {
     "csv": ("csv_file", "rows_of_csv"),
@@ -118,11 +114,11 @@ def convert(
         source=name,
         format=format_of(name, format),
         target=target,
-        target_file=None if target_file is None else as_path("target_file", target_file),
+        target_file=if_given(as_path, "target_file", target_file),
         drop=as_tuple(drop),
         drop_unlabelled=drop_unlabelled,
         regression=regression,
-        impute=None if impute is None else as_choice("impute", impute, IMPUTE),
+        impute=if_given(as_choice, "impute", impute, IMPUTE),
         dtype=None if dtype is None else as_choice("dtype", type_name(dtype), TYPES),
         separator=separator,
         decimal=decimal,
@@ -137,14 +133,6 @@ def convert(
     return place
 
 
-def type_name(dtype: Any) -> Any:
-    """Return the name of a NumPy type, or what was given if it is none."""
-    try:
-        return np.dtype(dtype).name
-    except TypeError:
-        return dtype
-
-
 def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     """Read the source by the reader of its format, and write the store into the folder."""
     module, function = READERS[plan.format]
@@ -152,9 +140,10 @@ def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     with whole(plan.shown), ExitStack() as stack:
         content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))
         dense = isinstance(content, DenseContent)
-        dtype = plan.dtype or (content.dtype.name if dense else "float64")
-        types = TYPES if dense else SPARSE_TYPES
-        contents = checked_contents(content.n, content.p, dtype, content.names, content.y, content.target, types)
+        files = DenseFiles if dense else SparseFiles
+        contents = checked_contents(
+            content.n, content.p, plan.dtype or content.dtype, content.names, content.y, content.target, files.types
+        )
         rest = part_report(meter, meter.done, 1.0)  # readers of files by columns have reported nothing so far
         if dense:
             store_dense(content, folder, contents, plan.memory, plan.impute, rest)
@@ -170,6 +159,7 @@ class Meter:
         self.done = 0.0
 
     def __call__(self, fraction: float) -> None:
+        """Remember the fraction, and tell the caller."""
         self.done = fraction
         if self.callback is not None:
             self.callback(fraction, 0.0, 0)

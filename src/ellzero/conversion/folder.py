@@ -20,8 +20,6 @@ from ellzero.base.reading import Malformed, read_json
 from ellzero.base.systems import FolderLock, sync_folder
 from ellzero.design.column_files import ABOUT, FORMAT
 
-__all__ = ["NewFolder"]
-
 FULL = {errno.ENOSPC: "there is no room for it", errno.EDQUOT: "the quota leaves no room for it"}
 LONGEST_WAIT = 10.0  # seconds
 TOO_LARGE = "files of this size are not allowed here"  # EFBIG: the file system, or a limit of the process, forbids it

@@ -14,8 +14,6 @@ from ellzero.tables.target import column_labels, column_response
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Labels"]
-
 
 class Labels:
     """The target of some rows after others, and which rows have one.

@@ -19,8 +19,6 @@ from ellzero.tables.optional import need
 from ellzero.tables.parquet import open_parquet
 from ellzero.tables.streams import readable
 
-__all__ = ["columns_of_parquet"]
-
 
 def columns_of_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read the columns of a file, row group by row group."""
@@ -74,15 +72,13 @@ def numpy_type(kind: Any) -> np.dtype[Any]:
     return np.dtype(np.float64) if need("pyarrow").types.is_decimal(kind) else np.dtype(kind.to_pandas_dtype())
 
 
-def row_groups(
-    plan: Plan, file: Any, names: list[str], dtype: np.dtype[Any], keep: NDArray[np.bool_]
-) -> Iterator[NDArray[Any]]:
+def row_groups(plan: Plan, file: Any, names: list[str], dtype: str, keep: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
     """Yield some columns, a row group at a time; NaN where a value is missing."""
     row = 0
     for group in range(file.num_row_groups):
         with readable(plan.shown, "Parquet"):
             table = file.read_row_group(group, columns=names, use_threads=False)
-        block = np.empty((len(table), len(names)), dtype=np.float64 if dtype == np.float64 else np.float32, order="F")
+        block = np.empty((len(table), len(names)), dtype="float64" if dtype == "float64" else "float32", order="F")
         for j, name in enumerate(names):
             block[:, j] = column_numbers(table.column(name))
         kept = keep[row : row + len(table)]

@@ -12,8 +12,6 @@ from ellzero.tables.columns import check_names
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.source import DataFile, format_by_name
 
-__all__ = ["FORMATS", "IMPUTE", "Plan", "as_bytes", "format_of"]
-
 FORMATS = {**TABLES, "plink": (".bed",), "npy": (".npy",)}
 IMPUTE = ("median", "mean", "mode")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -22,8 +22,6 @@ from ellzero.tables.optional import need
 from ellzero.tables.streams import readable
 from ellzero.tables.text import explained, reading_options
 
-__all__ = ["genotypes"]
-
 MISSING = -127  # the int8 that bed-reader returns for a missing genotype
 UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
 BESIDE = (".bim", ".fam")  # endings of the files beside the genotypes
@@ -47,13 +45,12 @@ def genotypes(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Den
     labelled = bool(column.notna().any())
     if labelled:
         keep = np.flatnonzero(labels.append(column))
-    whole = plan.dtype in (None, "int8")
-    dtype = np.dtype(plan.dtype or "int8")
+    dtype = plan.dtype or "int8"
 
     def pieces(first: int, last: int) -> Iterator[NDArray[Any]]:
         rows = slice(None) if len(keep) == n else keep
         with readable(plan.shown, "PLINK genotypes"):
-            block = bed.read(index=(rows, slice(first, last)), dtype=dtype.name, order="F")
+            block = bed.read(index=(rows, slice(first, last)), dtype=dtype, order="F")
         yield block
 
     return DenseContent(
@@ -65,7 +62,7 @@ def genotypes(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Den
         target=plan.target or PHENOTYPE if labelled else None,
         dtype=dtype,
         pieces=pieces,
-        missing=MISSING if whole else None,
+        missing=MISSING if dtype == "int8" else None,
     )
 
 

@@ -16,8 +16,6 @@ from ellzero.conversion.transposing import SparseTiles
 from ellzero.tables.streams import Stream
 from ellzero.tables.svmlight import svmlight_batches, whole_numbers
 
-__all__ = ["sparse_rows"]
-
 COLUMN_BYTES = 256
 """Memory of a column, with or without entries: its name in several lists, and the places of its entries."""
 TEXT_SHARE = 24

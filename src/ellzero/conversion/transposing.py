@@ -15,10 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ellzero.base.imports import whole_imports
-
-__all__ = ["DenseTiles", "SparseTiles"]
+from scipy import sparse
 
 
 class DenseTiles:
@@ -108,9 +105,6 @@ class SparseTiles:
 
     def block(self, first: int, last: int) -> Any:
         """Return columns first to last - 1; tiles are read from top to bottom, so that the rows of a column are sorted."""
-        with whole_imports():
-            from scipy import sparse
-
         counts = self.counts[first:last]
         indptr = np.append(0, np.cumsum(counts))
         free = indptr[:-1].copy()  # where the next entry of each column goes

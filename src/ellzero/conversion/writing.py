@@ -11,20 +11,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
-from ellzero.conversion.dense_files import DenseFiles
+from ellzero.conversion.checking import checked_contents
 from ellzero.conversion.folder import NewFolder
-from ellzero.conversion.sparse_files import SparseFiles
-from ellzero.conversion.store_files import Files
-from ellzero.design.column_files import TYPES
-
-__all__ = ["ColumnWriter", "SparseColumnWriter"]
+from ellzero.conversion.store_files import DenseFiles, SparseFiles
 
 
 class Writer:
     """Base class of the writers: the store exists only once all of its columns are written."""
 
-    _types: tuple[str, ...] = ()
+    _files: type[DenseFiles | SparseFiles]
 
     def __init__(
         self,
@@ -38,14 +33,16 @@ class Writer:
         target: str | None = None,
         overwrite: bool = False,
     ) -> None:
-        self.contents = checked_contents(n, p, dtype, names, y, target, self._types)
+        self.contents = checked_contents(n, p, dtype, names, y, target, self._files.types)
         self.folder = NewFolder(path, overwrite)
         self.files: Any = None
 
     def __enter__(self) -> Any:
         with ExitStack() as stack:
             stack.enter_context(self.folder)
-            self.files = self._begin()
+            if self._files is DenseFiles:  # the size of sparse files is not known
+                self.folder.expect(DenseFiles.size(self.contents))
+            self.files = self._files(self.folder.path, self.contents)
             stack.pop_all()
         return self
 
@@ -59,10 +56,6 @@ class Writer:
             self.folder.__exit__(type(problem), problem, problem.__traceback__)
             raise
         self.folder.__exit__(kind, error, trace)
-
-    def _begin(self) -> Files:
-        """Create the files in the new folder."""
-        raise NotImplementedError
 
     def append(self, block: Any) -> None:
         """Write further columns, a `block` of shape (n, any number); NaN, infinity and what the type cannot hold is refused."""
@@ -107,12 +100,7 @@ class ColumnWriter(Writer):
 
     """
 
-    _types = TYPES
-
-    def _begin(self) -> Files:
-        """Create one file, whose size is known."""
-        self.folder.expect(DenseFiles.size(self.contents))
-        return DenseFiles(self.folder.path, self.contents)
+    _files = DenseFiles
 
 
 class SparseColumnWriter(Writer):
@@ -126,8 +114,4 @@ class SparseColumnWriter(Writer):
 
     """
 
-    _types = SPARSE_TYPES
-
-    def _begin(self) -> Files:
-        """Create the files, whose sizes are not known."""
-        return SparseFiles(self.folder.path, self.contents)
+    _files = SparseFiles

@@ -20,8 +20,6 @@ from ellzero.datasets import uci
 from ellzero.datasets.uci import PARTS, SOURCES, Arrays, Source
 from ellzero.tables.sparse_archive import read_sparse
 
-__all__ = ["Dataset", "load"]
-
 Matrix: TypeAlias = Any  # column-major float64 array or CSR matrix
 Labels = NDArray[np.int64]
 Split = Literal["train", "valid", "all"]

@@ -13,8 +13,6 @@ from scipy.special import expit
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_count, as_generator, as_nonnegative, as_vector
 
-__all__ = ["draw_labels", "make_classification"]
-
 
 def make_classification(
     n: int,

@@ -19,8 +19,6 @@ from scipy import sparse
 from ellzero.base.errors import DatasetError
 from ellzero.base.imports import whole_imports
 
-__all__ = ["HOME", "PARTS", "SOURCES", "Arrays", "Source", "check", "download"]
-
 HOME = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 RETRIES = 2
 RETRY_SECONDS = 1
@@ -172,6 +170,7 @@ def check(source: Source, arrays: Arrays, origin: object) -> None:
 
 
 def faults_of_set(source: Source, arrays: Arrays) -> Iterator[str]:
+    """Yield what differs from the official set."""
     for part, rows, positives in zip(PARTS, source.rows, source.positives, strict=True):
         X, y = arrays[f"X_{part}"], arrays[f"y_{part}"]
         if sparse.issparse(X) != source.is_sparse:

@@ -13,9 +13,7 @@ from scipy import sparse
 from ellzero import _core
 from ellzero.base.devices import is_on_device
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
-
-__all__ = ["Design", "Reader", "as_design", "float_dtype", "is_stored", "names_at", "slices_of"]
+from ellzero.base.imports import import_whole, whole_imports
 
 Array = NDArray[np.float64]
 Reader = Callable[[slice, NDArray[Any] | None], NDArray[Any]]
@@ -121,23 +119,18 @@ def is_sliced(X: object) -> bool:
         raise InvalidInputError(f"X cannot be read; is its file closed? ({error})") from None
 
 
+STORES = (
+    (is_dask, "dask_array", "DaskStore"),
+    (is_on_device, "device_array", "DeviceStore"),
+    (is_sliced, "sliced", "SlicedStore"),
+)
+
+
 def as_store(X: Any) -> Any:
     """Return the store of an X that is kept outside memory."""
-    if is_dask(X):
-        with whole_imports():
-            from ellzero.design.dask_array import DaskStore
-
-        return DaskStore(X)
-    if is_on_device(X):
-        with whole_imports():
-            from ellzero.design.device_array import DeviceStore
-
-        return DeviceStore(X)
-    if is_sliced(X):
-        with whole_imports():
-            from ellzero.design.sliced import SlicedStore
-
-        return SlicedStore(X)
+    for known, module, store in STORES:
+        if known(X):
+            return getattr(import_whole(f"ellzero.design.{module}"), store)(X)
     return X
 
 

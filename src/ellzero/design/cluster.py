@@ -14,9 +14,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ellzero.base.errors import ClusterError, InvalidInputError
-from ellzero.base.imports import whole_imports
-
-__all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_for"]
+from ellzero.base.imports import import_whole
 
 Key = TypeVar("Key")
 
@@ -48,10 +46,7 @@ class Engine(Protocol):
 def answered(value: Any) -> Answer:
     """Return a value together with the worker that computed it."""
     try:
-        with whole_imports():
-            from distributed import get_worker
-
-        worker = str(get_worker().address)
+        worker = str(import_whole("distributed").get_worker().address)
     except (ImportError, ValueError):  # in this process
         worker = "this process"
     return Answer(version("ellzero"), worker, value)
@@ -59,23 +54,19 @@ def answered(value: Any) -> Answer:
 
 def engine_for(X: Any) -> Engine:
     """Return the engine for tasks on a Dask array."""
-    with whole_imports():
-        import dask
-
     try:
-        with whole_imports():
-            from distributed import futures_of, get_client
+        distributed = import_whole("distributed")
     except ImportError:
         return LocalThreads()
-    held = futures_of(X)
+    held = distributed.futures_of(X)
     if held:
         if held[0].client is None:  # unpickled where there is no client
             raise ClusterError("X is kept by the workers of a Dask cluster that this process is not connected to.")
         return Cluster(held[0].client, held)
-    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+    if import_whole("dask").config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
         return LocalThreads()  # the user's choice of a scheduler in this process
     try:
-        client = get_client()
+        client = distributed.get_client()
     except ValueError:  # there is none
         return LocalThreads()
     return Cluster(client)
@@ -86,10 +77,7 @@ class LocalThreads:
 
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
         """Yield the value of each key's task."""
-        with whole_imports():
-            import dask
-
-        for key, answer in zip(keys, dask.compute(*make(keys)), strict=True):
+        for key, answer in zip(keys, import_whole("dask").compute(*make(keys)), strict=True):
             yield key, answer.value
 
 
@@ -103,18 +91,15 @@ class Cluster:
     """
 
     def __init__(self, client: Any, held: Sequence[Any] = ()) -> None:
-        with whole_imports():
-            import dask
-            from dask.utils import parse_timedelta
-
+        config = import_whole("dask").config
         if client.asynchronous:
             raise InvalidInputError("X is a Dask array of an asynchronous client; ellzero needs Client(asynchronous=False).")
         self.client = client
         self.held = list(held)  # futures of what is kept on the workers
         try:
-            self.timeout = float(parse_timedelta(dask.config.get("ellzero.timeout", PATIENCE)))
+            self.timeout = float(import_whole("dask.utils").parse_timedelta(config.get("ellzero.timeout", PATIENCE)))
         except (KeyError, TypeError, ValueError):
-            setting = dask.config.get("ellzero.timeout")
+            setting = config.get("ellzero.timeout")
             raise InvalidInputError(f"ellzero.timeout must be a time such as '60s', got {setting!r}.") from None
         leave_the_pool()
         self.wait_for_worker()
@@ -212,14 +197,11 @@ class Cluster:
 
     def attempt(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
         """Submit the tasks of some keys; yield each key with its answer, or with what Dask gives instead of one."""
-        with whole_imports():
-            import dask
-            from distributed import as_completed
-
         self.require_client()
         # Dask warns about large arguments of tasks; the residuals of many rows are large on purpose.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        with import_whole("dask").config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             futures = dict(zip(self.client.compute(make(keys)), keys, strict=True))
+        as_completed = import_whole("distributed").as_completed
         done = as_completed(list(futures), loop=self.client.loop, with_results=True, raise_errors=False)
         try:
             while futures:
@@ -250,9 +232,7 @@ class Cluster:
 
     def passing_trouble(self, result: Any) -> BaseException:
         """Return the reason for a missing answer if it may pass; raise it otherwise."""
-        with whole_imports():
-            import distributed
-
+        distributed = import_whole("distributed")
         error: BaseException = result[1] if isinstance(result, tuple) else result
         passing = (
             distributed.KilledWorker,
@@ -285,9 +265,7 @@ class Cluster:
 
 def leave_the_pool() -> None:
     """Give up the slot of this task, if this is one on a worker: it may wait for tasks that need a slot."""
-    with whole_imports():
-        from distributed import secede
-
+    secede = import_whole("distributed").secede
     with suppress(AttributeError, KeyError, ValueError):  # in no task, or not for the first time
         secede()
 
@@ -313,8 +291,5 @@ def held_answers(function: Callable[..., Any], questions: dict[str, list[Any]], 
 
 def spare_memory(dask_worker: Any) -> float:
     """Return how many bytes this worker can take before Dask begins to write its data to disk."""
-    with whole_imports():
-        import psutil
-
     limit = dask_worker.memory_manager.memory_limit
-    return (1.0 - KEPT_FREE) * limit - psutil.Process().memory_info().rss if limit else float("inf")
+    return (1.0 - KEPT_FREE) * limit - import_whole("psutil").Process().memory_info().rss if limit else float("inf")

@@ -15,18 +15,6 @@ from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, open_file, read_header, read_json
 from ellzero.base.systems import open_to_read, read_at
 
-__all__ = [
-    "ABOUT",
-    "FORMAT",
-    "SMALL_FILES",
-    "TYPES",
-    "VERSION",
-    "ArrayFile",
-    "damaged",
-    "file_stamp",
-    "read_about",
-]
-
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
 SMALL_FILES = ("indptr.npy", "y.npy", "names.json")

@@ -30,8 +30,6 @@ from ellzero.design.base import Reader
 from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
-__all__ = ["ColumnStore", "open_columns"]
-
 READERS = 2
 """Threads that read ahead; each has a block of its own besides the one in use."""
 GAP_BYTES = 1 << 16

@@ -13,8 +13,6 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, Reader, check_dtype, float_dtype, names_at
 
-__all__ = ["CscDesign"]
-
 SPARSE = 0.1  # with a smaller share of entries, sparse products take less time than those of dense blocks
 MOST_FILLED = 0.75  # with more columns than this share in use, leaving out the others saves little
 

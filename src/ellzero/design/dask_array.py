@@ -24,13 +24,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.imports import import_whole
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
 from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
-
-__all__ = ["DaskStore"]
 
 Place = tuple[int, int]  # number of a row block, number of a column block
 INLINE_BYTES = 1 << 22  # requests of at most this size, over all tasks, travel inside the tasks, which saves a message
@@ -90,15 +88,12 @@ class DaskStore:
 
     def keep_converted(self, cluster: Cluster) -> None:
         """Keep converted copies of the blocks that the core cannot use as they are, if the workers have room."""
-        with whole_imports():
-            import dask
-            from distributed import futures_of
-
+        futures_of = import_whole("distributed").futures_of
         sizes = dict(self.ask(self.places, size_of_copy))
         chosen = [place for place in self.places if sizes[place]]
         if not chosen or sum(sizes.values()) > cluster.room():
             return
-        convert = dask.delayed(converted, pure=False)
+        convert = import_whole("dask").delayed(converted, pure=False)
         kept = cluster.client.persist([convert(self.blocks[place]) for place in chosen])
         self.blocks.update(zip(chosen, kept, strict=True))
         self.held.update(zip(chosen, futures_of(kept), strict=True))
@@ -121,11 +116,10 @@ class DaskStore:
 
     def packed(self, requests: list[Request]) -> Any:
         """Pack the requests for a row of blocks: inside their tasks, or, if large, as data that each worker fetches once."""
-        with whole_imports():
-            import dask
-
         data = pickle.dumps(requests, protocol=5)
-        return data if len(data) * len(self.columns) <= INLINE_BYTES else dask.delayed(data, traverse=False, pure=False)
+        if len(data) * len(self.columns) <= INLINE_BYTES:
+            return data
+        return import_whole("dask").delayed(data, traverse=False, pure=False)
 
     def take(self, columns: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """Return some columns (ascending) as a dense array."""
@@ -168,10 +162,7 @@ class DaskStore:
         arguments: Callable[[Place], tuple[Any, ...]] = lambda _: (),
     ) -> Iterator[tuple[Place, Any]]:
         """Yield the function's value for each of these blocks, computed where the block is."""
-        with whole_imports():
-            import dask
-
-        task = dask.delayed(signed, pure=False)
+        task = import_whole("dask").delayed(signed, pure=False)
 
         def make(some: Sequence[Place]) -> list[Any]:
             return [
@@ -201,12 +192,10 @@ def slices(sizes: Sequence[int]) -> dict[int, slice]:
 
 def persisted(X: Any) -> dict[Place, Any]:
     """Return the futures of all blocks if workers hold them or are about to; otherwise none."""
-    with whole_imports():
-        from distributed import Future
-
+    future = import_whole("distributed").Future
     graph = X.__dask_graph__()
     blocks = {(i, j): graph[key] for i, row in enumerate(X.__dask_keys__()) for j, key in enumerate(row)}
-    return blocks if all(isinstance(block, Future) for block in blocks.values()) else {}
+    return blocks if all(isinstance(block, future) for block in blocks.values()) else {}
 
 
 # The functions below run on the workers.

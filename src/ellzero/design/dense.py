@@ -14,8 +14,6 @@ from ellzero.base.validation import refuse_masked
 from ellzero.design.base import Array, Reader, check_dtype, feature_names, float_dtype, names_at
 from ellzero.design.faults import refuse_bad_columns
 
-__all__ = ["DenseDesign", "held_dtype"]
-
 BLOCK_BYTES = 1 << 24
 """Products are computed over blocks whose float64 copies stay below this size."""
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ellzero.base.devices import is_on_device, on_host
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import import_whole, whole_imports
+from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import in_bytes
 from ellzero.design.base import Array, as_design
@@ -26,8 +26,6 @@ from ellzero.design.device_fused import FusedScreening, FusedSwaps
 from ellzero.design.device_passes import PART_BYTES, FusedPasses, passes_of
 from ellzero.design.device_tables import Numbers, ScreeningTable, SwapTable
 from ellzero.design.store import BLOCK_BYTES, Request
-
-__all__ = ["DeviceStore", "to_device"]
 
 CUDA = 2
 """DLPack's number of CUDA's devices."""
@@ -124,6 +122,7 @@ class Sent:
         self.known: dict[int, tuple[Array, Any]] = {}  # with the array itself, whose address is not another's meanwhile
 
     def __call__(self, array: Array) -> Any:
+        """Return an array on the device."""
         if id(array) not in self.known:
             self.known[id(array)] = array, self.store.send(array)
         return self.known[id(array)][1]
@@ -243,8 +242,7 @@ def as_cupy(array: Any) -> Any:
 def namespace(array: Any) -> Any:
     """Return the functions of the array's library, by the names of the array API standard."""
     try:
-        with whole_imports("array_api_compat"):
-            import array_api_compat
+        array_api_compat = import_whole("array_api_compat")
     except ImportError:
         raise InvalidInputError("X is on a device, which needs another package: pip install 'ellzero[gpu]'.") from None
     try:
@@ -257,10 +255,7 @@ def namespace(array: Any) -> Any:
 
 def place_of(array: Any) -> Any:
     """Return the device of an array."""
-    with whole_imports("array_api_compat"):
-        import array_api_compat
-
-    return array_api_compat.device(array)
+    return import_whole("array_api_compat").device(array)
 
 
 def lies_by_column(array: Any) -> bool:

@@ -10,8 +10,6 @@ from typing import Any
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.quoting import in_bytes, one_line
 
-__all__ = ["is_cupy", "told", "told_of_store"]
-
 
 def is_cupy(array: Any) -> bool:
     """Return whether an array is one of CuPy."""

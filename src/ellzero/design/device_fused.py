@@ -20,8 +20,6 @@ from ellzero.design.device_tables import GROUP, NO_COLUMNS, NO_SLOPES, Array, Nu
 if TYPE_CHECKING:
     from ellzero.design.device_array import DeviceStore
 
-__all__ = ["FusedScreening", "FusedSwaps"]
-
 MOST_RANKED, SEARCHERS = 256, 1024
 """As in `device_tables.cu`."""
 LISTED_SHARE = 0.25

@@ -18,8 +18,6 @@ import numpy as np
 from ellzero.base.imports import import_whole
 from ellzero.design.device_errors import is_cupy
 
-__all__ = ["DevicePasses", "FusedPasses", "WidenedPasses", "passes_of"]
-
 PART_BYTES = 1 << 27
 """Bytes of the float64 copies that one step of a product makes: long enough to keep a device busy."""
 TYPES = {"float64": "double", "float32": "float", "int8": "int8", "bool": "bool"}

@@ -17,8 +17,6 @@ from ellzero.design.device_errors import told_of_store
 if TYPE_CHECKING:
     from ellzero.design.device_array import DeviceStore
 
-__all__ = ["Ranking", "ScreeningTable", "SwapTable", "Trial"]
-
 Array = NDArray[np.float64]
 Numbers = tuple[Array | None, Array | None, Array, Array | None]
 

@@ -11,8 +11,6 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import MOST_NAMED, listed_columns, quoted
 
-__all__ = ["column_label", "refuse_bad_columns"]
-
 
 def column_label(names: list[str] | None, j: int) -> str:
     """Return a column's name in quotes, or its number."""

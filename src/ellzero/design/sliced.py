@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.imports import import_whole
 from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import LEAST_ALLOWED, Malformed, check_shape, most_bytes
 from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
 from ellzero.design.store import BLOCK_BYTES, Array, Request
-
-__all__ = ["SlicedStore"]
 
 LARGEST_BLOCK = 1 << 28
 """The most bytes that are read at once. Larger chunks, which hold rows, are read in parts, each several times in a pass."""
@@ -111,7 +109,4 @@ def stored_bytes(array: Any) -> int:
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
     """Open a dataset of an HDF5 file for reading."""
-    with whole_imports():
-        import h5py
-
-    return SlicedStore(h5py.File(path)[name])
+    return SlicedStore(import_whole("h5py").File(path)[name])

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_BYTES", "Block", "Moments", "Products", "Request", "Store"]
-
 Array = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24

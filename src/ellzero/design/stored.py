@@ -17,8 +17,6 @@ from ellzero.design.base import Array, Reader, names_at
 from ellzero.design.dense import DenseDesign
 from ellzero.design.store import Moments, Products, Request, Store
 
-__all__ = ["StoredDesign"]
-
 RESIDENT_BYTES = 1 << 28
 """Bytes of memory for the columns that solvers work with."""
 GRAM_BYTES = 1 << 27

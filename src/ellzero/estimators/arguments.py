@@ -11,16 +11,6 @@ from typing import Any
 
 from ellzero.problem.losses import HUBER_DELTA
 
-__all__ = [
-    "ClassArguments",
-    "ComparisonArguments",
-    "FitArguments",
-    "NumberArguments",
-    "ProblemArguments",
-    "SingleFitArguments",
-    "SizeArguments",
-]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SizeArguments:

@@ -40,8 +40,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALGORITHMS", "L0Estimator"]
-
 Array = NDArray[np.float64]
 ALGORITHMS = ("cd", "local_search", "iht", "exact")
 CALIBRATION_FOLDS = 5

@@ -17,8 +17,6 @@ from ellzero.problem.losses import Loss
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["cautions_on", "warn_of_cautions"]
-
 Array = NDArray[np.float64]
 
 FEWEST_EVENTS = 5.0

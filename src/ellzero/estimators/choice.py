@@ -12,8 +12,6 @@ from scipy import sparse
 from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
 from ellzero.estimators.scoring import is_loss, name_score
 
-__all__ = ["Choice", "ChosenModel", "Column", "Place", "choose_mean", "choose_point", "count_features", "explain"]
-
 Array = NDArray[np.float64]
 Place = tuple[int, int]  # a column, and a point of it
 

@@ -24,20 +24,6 @@ from ellzero.paths.grid import automatic_grid, largest_curvature
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
-__all__ = [
-    "CLOSE",
-    "FEWEST_FEATURES",
-    "FEWEST_POINTS",
-    "FIRST_STEPS",
-    "FOLDS",
-    "WORTH_AVERAGING",
-    "largest_by_rows",
-    "most_averaged",
-    "next_step",
-    "shrinkage_values",
-    "thinned",
-]
-
 Array = NDArray[np.float64]
 
 LADDER = (10.0, 3.2, 1.0, 0.32, 0.1, 0.032, 3.2e-3, 3.2e-4, 3.2e-5)

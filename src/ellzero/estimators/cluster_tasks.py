@@ -19,8 +19,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-__all__ = ["run_on_cluster"]
-
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  # joblib's delayed
 LARGE = 1 << 14  # bytes: a smaller array costs less inside of its task than as an argument of its own
 

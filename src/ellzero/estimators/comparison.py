@@ -22,8 +22,6 @@ from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Comparison", "ComparisonPlan", "FittedColumn", "Steps"]
-
 Array = NDArray[np.float64]
 
 

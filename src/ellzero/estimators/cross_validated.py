@@ -25,8 +25,6 @@ from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training, warn_at_limit
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["L0ClassifierCV", "L0RegressorCV"]
-
 Array = NDArray[np.float64]
 PENALTIES = ("l0", "l0l1", "l0l2")
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["CrossValidation"]
-
 WIDTHS = (9, 9, 12, 10)  # of the columns of the table: features of a class, features, score, standard error
 
 

@@ -36,8 +36,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Inference", "inference"]
-
 Array = NDArray[np.float64]
 MEASURED = ("logistic", "squared_error")
 MOST_STEPS = 100

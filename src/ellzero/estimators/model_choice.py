@@ -19,16 +19,6 @@ from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
-__all__ = [
-    "CRITERIA",
-    "FoundModels",
-    "ModelChoice",
-    "fit_by_criterion",
-    "fit_chosen_models",
-    "held_out_decision",
-    "information_criterion",
-]
-
 Array = NDArray[np.float64]
 
 

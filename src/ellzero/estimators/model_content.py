@@ -13,8 +13,6 @@ from ellzero.base.validation import as_feature_costs
 from ellzero.problem.grouping import as_groups
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
-__all__ = ["model_content", "write_model"]
-
 
 def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""

@@ -13,8 +13,6 @@ from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.problem.losses import Logistic
 from ellzero.problem.model_file import ModelContent, read_model_file
 
-__all__ = ["load", "read_model"]
-
 LARGEST_DENSE = 128 << 20
 """Bytes of dense coefficients; a model with more keeps them sparse."""
 

@@ -20,8 +20,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["to_onnx"]
-
 OPERATORS, FORMAT = 17, 8  # versions of ONNX that runtimes since 2022 know
 FLOATS = ("float64", "float32")
 

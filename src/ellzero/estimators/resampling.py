@@ -26,8 +26,6 @@ from ellzero.estimators.choice_rules import FOLDS
 from ellzero.estimators.training import Training
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "fits_at_once", "make_splits", "run_tasks"]
-
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16

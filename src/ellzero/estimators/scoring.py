@@ -20,17 +20,6 @@ from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 from ellzero.problem.losses import LOSSES
 
-__all__ = [
-    "FAST_SCORES",
-    "NEGATIVE_LOSS",
-    "HeldOutScore",
-    "accepts_weights",
-    "as_scorer",
-    "is_loss",
-    "name_score",
-    "scorer_name",
-]
-
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
 NEGATIVE_LOSS = "negative loss"

@@ -17,8 +17,6 @@ from ellzero.estimators.arguments import ProblemArguments, SizeArguments
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.problem.losses import HUBER_DELTA, get_loss
 
-__all__ = ["L0Selector"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):

@@ -13,8 +13,6 @@ from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
 from ellzero.problem.summary import Effects
 
-__all__ = ["aligned_rows", "estimator_html", "estimator_text", "heading", "linear_functions"]
-
 MOST_LINES = 40
 
 

@@ -17,8 +17,6 @@ from ellzero.estimators.model_choice import CRITERIA, FoundModels, ModelChoice, 
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import warn_at_limit
 
-__all__ = ["L0Classifier", "L0Regressor"]
-
 
 class SingleFit(L0Estimator):
     """The `fit` of estimators without cross-validation."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Stability", "stability_selection"]
-
 Array = NDArray[np.float64]
 SHOWN = 12  # features that the text lists
 

@@ -21,8 +21,6 @@ from ellzero.design import Design, as_design
 from ellzero.design.base import feature_names
 from ellzero.design.faults import refuse_bad_columns
 
-__all__ = ["StoredRows", "check_features", "check_training_data", "quoting_safely", "read_columns"]
-
 BLOCK_BYTES = 1 << 26
 
 

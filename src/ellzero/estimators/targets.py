@@ -22,8 +22,6 @@ from ellzero.problem.losses import LOSSES, Loss, Multinomial, get_loss
 from ellzero.problem.model import Model
 from ellzero.tables.target import MANY_WHOLE
 
-__all__ = ["MULTI_CLASS", "L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
-
 Array = NDArray[np.float64]
 MULTI_CLASS = ("auto", "multinomial", "ovr", "ovr_shared")
 FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbers of a regression

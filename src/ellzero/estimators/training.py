@@ -20,8 +20,6 @@ from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem, restricted, reweighted
 from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "mean_model", "refit", "warn_at_limit"]
-
 Array = NDArray[np.float64]
 ABOVE_THE_FIRST = 2.0  # the empty model is the best at every lambda_0 above a path's first, so also at this multiple of it
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Alternatives", "FeatureUse", "StandIn"]
-
 Array = NDArray[np.float64]
 Feature = int | str
 SHOWN_MODELS, SHOWN_FEATURES = 10, 12  # in a notebook and as text

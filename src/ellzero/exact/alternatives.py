@@ -36,8 +36,6 @@ from ellzero.problem.problem import Problem
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["MOST_MODELS", "alternatives", "collect"]
-
 MOST_MODELS = 10_000  # that are listed unless more are asked for
 COMPLETE = 1e-9  # of the objective: the threshold is reached if nothing is missing below what is so close to it
 MORE_SEEDS = 4  # so many times as many supports as are wanted are tried to find a first level

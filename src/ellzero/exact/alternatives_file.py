@@ -19,8 +19,6 @@ from ellzero.problem.model_file import labels_of, labels_to_json, loss_named
 if TYPE_CHECKING:
     from ellzero.exact.alternative_models import Alternatives
 
-__all__ = ["read_alternatives", "write_alternatives"]
-
 FORMAT, VERSION = "ellzero models", 1
 CLAIMS = ("threshold", "complete_below", "status", "within", "nodes", "seconds")
 

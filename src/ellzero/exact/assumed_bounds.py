@@ -16,8 +16,6 @@ from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["assumed_bounds", "check_bounded", "has_proved_bound", "highest_level", "squares_are_numbers", "with_bounds"]
-
 Features = NDArray[np.bool_]
 
 HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model

@@ -31,8 +31,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Certificate", "Claim", "fingerprint_design", "listed_models", "save_arrays", "tree_arrays"]
-
 # The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
 DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
 DIAGONALS += ["model_columns", "model_values", "model_ends"]

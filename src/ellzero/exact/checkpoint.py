@@ -19,8 +19,6 @@ from ellzero.exact.snapshot_file import FORMS, from_arrays, to_arrays
 if TYPE_CHECKING:
     from ellzero.exact.search import Search
 
-__all__ = ["KEPT", "Checkpoint"]
-
 KEPT = ("bound", "free_bound", "searched", "integral", "iteration")
 """The attributes of a search that are kept beside its tree."""
 

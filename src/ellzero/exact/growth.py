@@ -16,8 +16,6 @@ from ellzero.exact.verifier.replay import replay
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["Growth", "NotProved", "find_growth", "worth_narrowing"]
-
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 MOST_COLUMNS = 2000

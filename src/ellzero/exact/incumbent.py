@@ -18,8 +18,6 @@ from ellzero.problem.model import Model, as_intercept, evaluate, evaluated, fitt
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["TOLERANCE", "Found", "as_solution", "as_start", "find_incumbent", "null_model"]
-
 TOLERANCE = 1e-8  # of the models that a search starts from
 
 

@@ -13,8 +13,6 @@ from ellzero.base.imports import import_whole
 from ellzero.base.quoting import quoted
 from ellzero.problem.model import Model
 
-__all__ = ["score_of"]
-
 Array = NDArray[np.float64]
 
 

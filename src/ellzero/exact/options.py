@@ -12,23 +12,11 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads
+from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads, if_given
 from ellzero.exact.search_log import SearchCallback, as_search_log
 from ellzero.problem.making import ProblemSettings
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-
-__all__ = [
-    "BUDGET_SLACK",
-    "NO_LIMIT",
-    "ExactSettings",
-    "SearchOptions",
-    "SwapNeighbourhood",
-    "Wanted",
-    "affordable",
-    "require_affordable",
-    "search_options",
-]
 
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 NO_LIMIT = 2**62
@@ -134,8 +122,8 @@ def search_options(
     limit = math.inf if time_limit is None else as_nonnegative("time_limit", time_limit)
     return SearchOptions(
         lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
-        k=None if k is None else as_count("k", k, 0),
-        budget=None if budget is None else as_nonnegative("budget", budget),
+        k=if_given(as_count, "k", k, 0),
+        budget=if_given(as_nonnegative, "budget", budget),
         method=method,
         backend=backend,
         grow=grow,

@@ -34,8 +34,6 @@ from ellzero.problem.model import Model
 if TYPE_CHECKING:
     from ellzero.exact.search import Search
 
-__all__ = ["checkpoint_of", "resume"]
-
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 FARTHEST = 1e6  # in the core's units, in which data are of the order of one

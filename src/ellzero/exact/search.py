@@ -39,8 +39,6 @@ from ellzero.problem.sizes import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["Search", "asked_for", "next_features", "search_for"]
-
 SMALL = 1e-4  # an objective below this part of the null model's loss: rounding counts in gaps relative to it
 # Local search costs as much as some nodes. Searches that end before this many nodes do without it.
 NODES_BEFORE_LOCAL_SEARCH = 32

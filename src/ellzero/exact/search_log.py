@@ -11,8 +11,6 @@ from typing import TextIO
 
 from ellzero.base.progress import check_progress, time_in_words
 
-__all__ = ["SearchCallback", "SearchProgress", "as_search_log"]
-
 LINE_SECONDS = 1.0
 
 
@@ -44,6 +42,7 @@ class SearchLog:
         self.drawn = time.monotonic()
 
     def __call__(self, now: SearchProgress) -> None:
+        """Write or draw a line about the search, unless the last one is young."""
         if time.monotonic() - self.drawn < LINE_SECONDS and now.open > 0:
             return
         self.drawn = time.monotonic()

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero.base.reading import Form, Malformed, check_forms
 
-__all__ = ["FORMS", "from_arrays", "to_arrays"]
-
 T = TypeVar("T")
 Arrays = dict[str, NDArray[Any]]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["ExactSolution", "relative_gap", "size_of"]
-
 Array = NDArray[np.float64]
 NOTHING = 1e-9  # an objective that is at most this part of the null model's loss may be rounding alone
 

@@ -17,8 +17,6 @@ from ellzero.problem.model import Model
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["solve"]
-
 
 @passes_on(ExactSettings, make_problem, search_options)
 def solve(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["ENDINGS", "Status"]
-
 Status = Literal[
     "optimal", "complete", "time_limit", "node_limit", "too_many", "interrupted", "precision", "failed", "improved"
 ]

@@ -32,8 +32,6 @@ from ellzero.solvers.paths import PathOptions, solve_path
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["SwapPath", "improve"]
-
 Array = NDArray[np.float64]
 GAP = 1e-4  # of the objective: swaps in a path that improve less are left
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
-__all__ = ["Budgets", "compute_budgets", "fit_budgets"]
-
 Array = NDArray[np.float64]
 
 

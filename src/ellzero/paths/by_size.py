@@ -17,8 +17,6 @@ from ellzero.problem.model import Model, evaluated
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["ModelsBySize", "best_by_size"]
-
 QUICK = 10**9
 """Entries of X times features of the model: up to here, a local search for one size takes about a second at most."""
 

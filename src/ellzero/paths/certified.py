@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["CertifiedPath", "certify_path"]
-
 Array = NDArray[np.float64]
 
 

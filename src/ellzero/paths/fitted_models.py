@@ -12,8 +12,6 @@ from ellzero.problem.coefficients import coefficient_rows
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["FittedModels", "intercept_columns"]
-
 Array = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from ellzero.solvers.paths import PathOptions, solve_path
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["compute_path", "fit_path", "lambda_grid", "log_spaced"]
-
 Array = NDArray[np.float64]
 
 

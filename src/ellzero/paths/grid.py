@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
-__all__ = ["PathGrid", "automatic_grid", "fit_grid", "largest_curvature"]
-
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4

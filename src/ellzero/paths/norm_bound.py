@@ -14,8 +14,6 @@ from ellzero.problem.problem import Problem
 from ellzero.problem.sizes import unit_of
 from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["UNBOUNDED_SHARE", "bound_norms"]
-
 MOST_ROUNDS = 10  # each searches for supports at one multiplier and then changes it
 MULTIPLIER_STEPS = 100  # of the search for the multiplier of one support
 SAME_MULTIPLIER = 1e-6  # relative; closer multipliers count as equal

@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.validation import as_choice, as_count, as_grid, as_nonnegative, as_threads
+from ellzero.base.validation import as_choice, as_count, as_grid, as_nonnegative, as_threads, if_given
 from ellzero.problem.making import ProblemSettings
 from ellzero.solvers.paths import PathOptions
-
-__all__ = ["PathSettings", "SolverSettings", "path_options"]
 
 ALGORITHMS = ("cd", "local_search", "iht")
 EFFORTS = ("quick", "thorough")
@@ -65,11 +63,11 @@ def path_options(
         lambda_0=np.zeros(0) if lambda_0 is None else as_grid("lambda_0", lambda_0),
         n_lambda=as_count("n_lambda", n_lambda, 1),
         lambda_min_ratio=ratio,
-        max_support=None if max_support is None else as_count("max_support", max_support, 0),
+        max_support=if_given(as_count, "max_support", max_support, 0),
         algorithm=algorithm,
         effort=as_choice("effort", effort, EFFORTS),
         swaps=swaps,
-        q=None if q is None else as_count("q", q, 1),
+        q=if_given(as_count, "q", q, 1),
         improvement=improvement,
         swap_size=swap_size,
         tol=tolerance,

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Path", "make_path"]
-
 Array = NDArray[np.float64]
 
 

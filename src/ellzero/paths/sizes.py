@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
-__all__ = ["Sizes", "fit_sizes"]
-
 Array = NDArray[np.float64]
 # A model must be better than the best smaller one, relative to it, by this much to be worth its size.
 WORTH_A_FEATURE = 1e-10

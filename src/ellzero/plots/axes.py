@@ -19,22 +19,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "LONGEST_LABEL",
-    "UNUSED",
-    "USED",
-    "axes_for",
-    "far_apart",
-    "feature_label",
-    "lambda_axis",
-    "legend_beside",
-    "shades",
-    "size_axis",
-    "sizes_above",
-    "squares",
-    "without_frame",
-]
-
 LONGEST_LABEL = 40
 """A name with more characters would leave little room for the picture."""
 

@@ -14,8 +14,6 @@ from ellzero.plots.axes import axes_for, far_apart, lambda_axis, legend_beside, 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SearchState", "plot_bounds", "plot_certified"]
-
 LABEL_SPACING = 0.06
 """The sizes of IGA's set are written at least this share of the plot's width apart."""
 

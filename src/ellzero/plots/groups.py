@@ -17,8 +17,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_groups"]
-
 BAR, ZERO = "#2a6f97", "#8a97a0"
 PANELS_A_ROW, PANEL = 3, (3.4, 2.6)  # inches
 SEPARATORS = "=_ "

@@ -25,8 +25,6 @@ from ellzero.plots.axes import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_budgets", "plot_grid", "plot_path", "plot_sizes"]
-
 Array = NDArray[np.float64]
 
 TICK_SPACING = 0.035

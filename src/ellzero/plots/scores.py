@@ -15,8 +15,6 @@ from ellzero.plots.axes import axes_for, lambda_axis, legend_beside, shades, siz
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ScoreLine", "plot_scores"]
-
 Array = NDArray[np.float64]
 
 ALL_BARS = 3

@@ -16,8 +16,6 @@ from ellzero.plots.axes import UNUSED, USED, axes_for, far_apart, feature_label,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FoldSupports", "plot_alternatives", "plot_stability", "plot_supports"]
-
 SIZE_SPACING = 0.04
 """Sizes below the heat map are written at least this share of its width apart."""
 

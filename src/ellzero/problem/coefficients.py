@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Coefficients", "coefficient_rows", "squeezed"]
-
 Array = NDArray[np.float64]
 
 

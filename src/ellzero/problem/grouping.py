@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 
-__all__ = ["GroupLabels", "Grouping", "as_groups"]
-
 AUTO = "auto"
 GroupLabels = ArrayLike | Sequence[Hashable] | Mapping[Any, Sequence[Any]]
 """A label for each column of X, None for a column on its own; by the name of a group, its columns; or "auto"."""

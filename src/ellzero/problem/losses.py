@@ -19,23 +19,6 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_nonnegative, as_response, refuse_masked
 
-__all__ = [
-    "HINGE_SMOOTHING",
-    "HUBER_DELTA",
-    "LOSSES",
-    "Hinge",
-    "Huber",
-    "Logistic",
-    "Loss",
-    "Multinomial",
-    "Slack",
-    "SquaredError",
-    "SquaredHinge",
-    "get_loss",
-    "of_rows",
-    "weighted_mean",
-]
-
 Array = NDArray[np.float64]
 
 HINGE_SMOOTHING = 1e-5

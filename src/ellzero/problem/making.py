@@ -25,8 +25,6 @@ from ellzero.problem.losses import HUBER_DELTA, Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
-__all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "as_names", "make_problem"]
-
 Array = NDArray[np.float64]
 FeatureCost = ArrayLike | Mapping[Any, float]
 """One number for each column of X, or numbers by the names of columns; those that are not named cost one."""

@@ -27,8 +27,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Model", "evaluate", "evaluated", "feature_name", "fitted_parts", "make_model"]
-
 Array = NDArray[np.float64]
 
 

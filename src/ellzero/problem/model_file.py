@@ -20,8 +20,6 @@ from ellzero.base.reading import Malformed, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
-__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "loss_named", "read_model_file", "write_model_file"]
-
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
 VERSION = 2

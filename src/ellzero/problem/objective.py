@@ -13,8 +13,6 @@ from ellzero.problem.losses import HUBER_DELTA
 from ellzero.problem.making import FeatureCost, make_problem
 from ellzero.problem.model import Model, as_intercept, fitted_parts
 
-__all__ = ["objective"]
-
 
 def objective(
     X: object,

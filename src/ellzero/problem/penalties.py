@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from ellzero.problem.sizes import unit_of
 
-__all__ = ["Penalty", "heads_among"]
-
 Array = NDArray[np.float64]
 PER_COLUMN = ("lower", "upper", "price", "heads")
 

@@ -35,8 +35,6 @@ from ellzero.problem.rows import LEAST_ROWS, ROWS_AT_A_TIME, FewRows, Rows
 from ellzero.problem.sizes import column_unit
 from ellzero.problem.units import Units
 
-__all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
-
 Array = NDArray[np.float64]
 AT_A_TIME = 1 << 15  # columns
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant

@@ -29,8 +29,6 @@ from ellzero.design.dense import DenseDesign
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
 
-__all__ = ["FewRows", "Rows"]
-
 Array = NDArray[np.float64]
 
 LEAST_ROWS = 5_000

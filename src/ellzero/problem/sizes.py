@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
 
-__all__ = ["column_unit", "has_ordinary_sizes", "heavy_class", "unit_of"]
-
 Array = NDArray[np.float64]
 ORDINARY = 10
 """Sizes between 2^-10 and 2^10 are ordinary: there the unit is one."""

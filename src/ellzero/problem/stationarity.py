@@ -22,8 +22,6 @@ from ellzero.problem.problem import Problem
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["SMALL", "StationarityReport", "check_stationarity", "stationarity"]
-
 Array = NDArray[np.float64]
 SMALL = 1e-3  # an objective that is a smaller part of the null model's is judged as if it were this part
 

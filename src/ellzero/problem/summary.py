@@ -16,8 +16,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Effects", "Summary", "figure"]
-
 Array = NDArray[np.float64]
 HONEST = "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are."
 CHOOSES = "ez.inference(X, y, k={size}{loss}) chooses on half of the rows and measures on the other half."

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ellzero.problem.model import Model
     from ellzero.problem.problem import Problem
 
-__all__ = ["Units", "atoms_of"]
-
 Array = NDArray[np.float64]
 # A penalty that is beyond these in the core's units is as good as infinite, or as zero.
 LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324

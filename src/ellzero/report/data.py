@@ -17,8 +17,6 @@ from ellzero.design import Design, is_stored
 from ellzero.problem.model import feature_name
 from ellzero.report.words import named
 
-__all__ = ["Categories", "describe_classes", "describe_features", "describe_response", "describe_variables"]
-
 Array = NDArray[np.float64]
 
 NAMED_CONSTANTS = 10

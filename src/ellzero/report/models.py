@@ -18,18 +18,6 @@ from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
 from ellzero.problem.losses import LOSSES
 
-__all__ = [
-    "THRESHOLDS",
-    "HeldOut",
-    "brief",
-    "brief_list",
-    "describe_fit",
-    "describe_models",
-    "error_quantiles",
-    "shown_rows",
-    "tested_rows",
-]
-
 Array = NDArray[np.float64]
 
 ROC_POINTS = 200

@@ -27,8 +27,6 @@ from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
-__all__ = ["render_report", "write_report"]
-
 TEMPLATE = Path(__file__).with_name("template")
 STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "devices.css")
 QUICK = 10**8

@@ -22,8 +22,6 @@ from ellzero.exact.search_log import as_search_log
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.report.words import named
 
-__all__ = ["Proof", "describe_others", "describe_proofs", "find_others", "percent_above", "prove", "shown_models"]
-
 SAME = 1e-6
 """Objectives that differ by this share, or less, differ only by the tolerance of the fits."""
 

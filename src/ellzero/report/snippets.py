@@ -14,8 +14,6 @@ from ellzero.base.quoting import ANY_CODE
 from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
-__all__ = ["code_blocks"]
-
 SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "multi_class")
 SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
 LONGEST = 60

@@ -47,8 +47,6 @@ from ellzero.report.words import (
     selection_notes,
 )
 
-__all__ = ["summarise"]
-
 Array = NDArray[np.float64]
 
 

@@ -11,18 +11,6 @@ from ellzero.base.quoting import shown
 from ellzero.estimators.choice import count_features
 from ellzero.problem.losses import LOSSES
 
-__all__ = [
-    "Words",
-    "case_words",
-    "headline",
-    "method_notes",
-    "missing_words",
-    "named",
-    "plain_headline",
-    "plural",
-    "selection_notes",
-]
-
 LONGEST_NAME = 120
 BARE_LABELS = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "pos", "neg", "case", "control"}
 NUMBER = re.compile(r"[+-]?\d+([.,]\d*)?")

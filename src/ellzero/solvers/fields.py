@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeVar
 
-__all__ = ["core_object"]
-
 T = TypeVar("T")
 
 

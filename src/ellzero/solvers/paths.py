@@ -17,8 +17,6 @@ from ellzero.problem.rows import FewRows
 from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
 
-__all__ = ["PathOptions", "core_problem", "solve_path"]
-
 Array = NDArray[np.float64]
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 

@@ -14,8 +14,6 @@ from ellzero.base.reading import Archive, read_array
 from ellzero.tables.sparse_archive import is_sparse
 from ellzero.tables.streams import readable
 
-__all__ = ["check_is_matrix", "named_vector", "open_archive"]
-
 NAMED = 10
 
 

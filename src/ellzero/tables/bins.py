@@ -14,8 +14,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["bins"]
-
 Array = NDArray[np.float64]
 MISSING = "missing"
 

@@ -17,18 +17,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "as_numbers",
-    "as_text",
-    "check_names",
-    "check_presence",
-    "first_names",
-    "is_plain",
-    "kinds_of",
-    "number_matrix",
-    "worded",
-]
-
 MOST_COMPARED, LONGEST_COMPARED = 10_000, 60  # names of columns among which a misspelt one is looked for
 
 

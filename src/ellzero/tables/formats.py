@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["COMPRESSIONS", "FORMATS", "GZIP_MAGIC", "STANDARD_INPUT", "inner_suffix"]
-
 FORMATS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),

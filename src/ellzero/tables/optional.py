@@ -7,8 +7,6 @@ from typing import Any
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 
-__all__ = ["need"]
-
 
 def need(module: str, extra: str = "cli") -> Any:
     """Import an optional module, or raise an error that says how to install it."""

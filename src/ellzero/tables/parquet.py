@@ -9,8 +9,6 @@ from ellzero.tables.optional import need
 from ellzero.tables.streams import readable
 from ellzero.tables.text import refuse_twice
 
-__all__ = ["open_parquet"]
-
 
 def open_parquet(content: Any, shown: str, stack: ExitStack) -> Any:
     """Return the file, whose columns must have different names; it reads no more than it is asked for."""

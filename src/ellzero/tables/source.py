@@ -10,8 +10,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import STANDARD_INPUT, inner_suffix
 from ellzero.tables.streams import text_format
 
-__all__ = ["DataFile", "format_by_name"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:

@@ -10,8 +10,6 @@ from scipy import sparse
 from ellzero.base.quoting import quoted
 from ellzero.base.reading import Archive, Form, Malformed, check_forms, check_shape, read_as
 
-__all__ = ["is_sparse", "read_sparse"]
-
 NUMBERS = "iufb"
 
 

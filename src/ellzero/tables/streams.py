@@ -21,8 +21,6 @@ from ellzero.base.reading import open_file
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
-__all__ = ["Replayed", "Stream", "readable", "text_format", "whole"]
-
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 """The errors of compressed files that are damaged or cut off; bz2 and zstd raise an OSError without a number instead."""
 LEAST_TEXT = 16 << 20

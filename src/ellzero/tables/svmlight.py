@@ -13,8 +13,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import one_line
 
-__all__ = ["svmlight_batches", "whole_numbers"]
-
 
 def svmlight_batches(content: IO[bytes], shown: str, size: int) -> Iterator[tuple[Any, NDArray[np.float64], int]]:
     """Yield a matrix of rows, the labels, and the length of the text of about `size` bytes at a time.

@@ -16,8 +16,6 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_labels", "column_labels", "column_response", "finite_response", "is_label"]
-
 MANY = 10  # more than this many distinct numbers, some with fractions, are taken for a regression's target, not for labels
 MANY_WHOLE = 20  # the same for whole numbers
 

@@ -19,8 +19,6 @@ from ellzero.tables.streams import Replayed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TextTable", "exact_numbers", "explained", "reading_options", "refuse_twice"]
-
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 UNUSABLE = '"\n\r\0'  # as separators: they have another meaning
 LIKELY_SEPARATORS = ";\t|,"

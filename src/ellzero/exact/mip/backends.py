@@ -17,8 +17,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session", "get_backend", "in_solver_words"]
-
 Array = NDArray[np.float64]
 BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
 """The package that each backend needs; the backend is the module of this folder that has its name."""

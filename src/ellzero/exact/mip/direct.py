@@ -11,8 +11,6 @@ from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.model import evaluate
 
-__all__ = ["DirectSearch"]
-
 
 class DirectSearch(MipSearch):
     """A search that leaves the whole formulation to the solver."""

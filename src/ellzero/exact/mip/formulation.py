@@ -19,8 +19,6 @@ from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
-__all__ = ["Formulation", "check_size", "formulate"]
-
 Array = NDArray[np.float64]
 NO_SWITCH = -1
 LARGEST_STORED_BYTES = 2**30

@@ -28,8 +28,6 @@ from ellzero.exact.search import next_features
 from ellzero.exact.status import Status
 from ellzero.problem.penalties import Penalty
 
-__all__ = ["GenerationSearch"]
-
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 # Masters and convex problems are solved to this part of the gap that is asked for.

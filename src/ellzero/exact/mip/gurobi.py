@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKEND", "Gurobi"]
-
 STATUS: dict[Any, MipStatus] = {
     GRB.OPTIMAL: "optimal",
     GRB.TIME_LIMIT: "time_limit",

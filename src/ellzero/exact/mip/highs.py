@@ -10,8 +10,6 @@ import numpy as np
 from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKEND", "Highs"]
-
 STATUS: dict[Any, MipStatus] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kTimeLimit: "time_limit",

@@ -15,8 +15,6 @@ from ellzero.exact.solution import ExactSolution, size_of
 from ellzero.exact.status import Status
 from ellzero.problem.model import Model
 
-__all__ = ["MipSearch", "check_tolerance"]
-
 Array = NDArray[np.float64]
 # |beta| <= M z: a solver that takes z = tolerance for zero lets |beta| = M * tolerance pass. Above this its bounds are useless.
 LARGEST_LEAK = 1e-5

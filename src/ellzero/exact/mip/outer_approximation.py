@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from ellzero.exact.mip.backends import Backend, MipResult, MipStatus
 from ellzero.exact.mip.program import Program
 
-__all__ = ["solve_program"]
-
 Array = NDArray[np.float64]
 Report = Callable[[float, float], None]
 SPREAD = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])

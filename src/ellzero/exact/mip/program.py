@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-__all__ = ["Builder", "Program"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 NOWHERE = 1e-9

@@ -11,8 +11,6 @@ from pyscipopt import Model, exp, quicksum
 from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKEND", "Scip"]
-
 STATUS: dict[Any, MipStatus] = {
     "optimal": "optimal",
     "gaplimit": "optimal",

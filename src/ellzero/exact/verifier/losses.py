@@ -18,8 +18,6 @@ from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.balancing import balance, class_point
 
-__all__ = ["KNOWN", "HingeTerms", "LossTerms", "claimed_loss"]
-
 Array = NDArray[Any]
 LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
 

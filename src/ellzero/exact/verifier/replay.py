@@ -10,8 +10,6 @@ from ellzero.exact.verifier.claims import check_arrays, hold, level_of, read_cla
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.tree import Leaf
 
-__all__ = ["replay"]
-
 
 def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf], Diagonals | None]:
     """Return the level of interest, the leaves, each with the bound and the region that the verifier derives, and the
