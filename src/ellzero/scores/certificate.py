@@ -111,7 +111,7 @@ class ScoreCertificate:
 
 
 def walked(root: Node) -> tuple[list[int], list[Any]]:
-    """Return a tree as a list, "in" before "out", and the models of its leaves: -1 is a leaf run through, -2 one with a model."""
+    """Return a tree, "in" before "out", with -1 for leaves that are run through, -2 for those with models; and the models."""
     tree, models, stack = [], [], [root]
     while stack:
         node = stack.pop()
@@ -129,9 +129,12 @@ def walked(root: Node) -> tuple[list[int], list[Any]]:
 def boxes_of(listed: list[tuple[list[int], _core.Boxes]], k: int) -> tuple[NDArray[Any], ...]:
     """Return listed supports, and their boxes with owner, limits and models, in tables that are k columns wide."""
     supports = np.full((len(listed), k), -1, dtype=np.int64)
-    owners, lows, highs, points = [np.zeros(0, np.int64)], [np.zeros((0, k), np.int64)], [np.zeros((0, k), np.int64)], [
-        np.zeros((0, k + 1))
-    ]
+    owners, lows, highs, points = (
+        [np.zeros(0, np.int64)],
+        [np.zeros((0, k), np.int64)],
+        [np.zeros((0, k), np.int64)],
+        [np.zeros((0, k + 1))],
+    )
     for place, (support, boxes) in enumerate(listed):
         d = len(support)
         supports[place, :d] = support

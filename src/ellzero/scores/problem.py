@@ -40,6 +40,16 @@ class Card:
         return np.asarray(expit(self.scale * np.asarray(score, dtype=np.float64) + self.intercept))
 
 
+@dataclass(frozen=True)
+class FoundCard:
+    """A card as the core has it."""
+
+    support: list[int]
+    points: list[int]
+    scale: float
+    intercept: float
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreProblem:
     """The least mean logistic loss of a score: at most `k` columns, with points in [low, high], times a scale.
@@ -92,7 +102,7 @@ class ScoreProblem:
         nothing, share = np.zeros(0, np.int64), math.log(self.rows.P.sum() / self.rows.N.sum())
         return Card(nothing, nothing, 0.0, share, self.objective(nothing, nothing, 0.0, share))
 
-    def card(self, found: _core.Card) -> Card:
+    def card(self, found: FoundCard | _core.Card) -> Card:
         """Return a card of the core in the fewest points: a common factor of all points goes into the scale."""
         used = [(j, w) for j, w in zip(found.support, found.points, strict=True) if w]
         if not used or not found.scale:

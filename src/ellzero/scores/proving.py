@@ -10,7 +10,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import ScoreCertificate, ScoreClaim
-from ellzero.scores.problem import Array, Card, Ints, ScoreProblem
+from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 
 MOST_SUPPORTS = 400_000  # that a leaf may have to be run through: the core needs a second or less
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
@@ -107,7 +107,13 @@ class Proof:
     """The tree in the making; with a threshold, all cards up to it are listed."""
 
     def __init__(
-        self, problem: ScoreProblem, core: _core.Scores, card: Card, options: ProofOptions, begin: float, threshold: float | None
+        self,
+        problem: ScoreProblem,
+        core: _core.Scores,
+        card: Card,
+        options: ProofOptions,
+        begin: float,
+        threshold: float | None,
     ) -> None:
         self.problem, self.core, self.options, self.begin, self.threshold = problem, core, options, begin, threshold
         self.card, self.unit = card, problem.rows.unit
@@ -236,7 +242,9 @@ class Proof:
             self.least = min(self.least, found.least * self.unit)
             self.listed += list(zip(found.listed, found.boxes, strict=True))
             if self.threshold is not None:
-                self.open_cards = sum(len(single_cards(support, boxes, self.level / self.unit)) for support, boxes in self.listed)
+                self.open_cards = sum(
+                    len(single_cards(support, boxes, self.level / self.unit)) for support, boxes in self.listed
+                )
         node.exhausted = True
         self.closed += node.supports(self.problem.k)
         return True
@@ -274,19 +282,9 @@ class Proof:
         found = {}
         for support, boxes in listed:
             for points, scale, intercept in single_cards(support, boxes, level / self.unit):
-                card = self.problem.card(Found(support, points, scale, intercept))
+                card = self.problem.card(FoundCard(support, points, scale, intercept))
                 found[tuple(card.support), tuple(card.points)] = card
         return sorted(found.values(), key=lambda card: (card.loss, card.support.tolist(), card.points.tolist()))
-
-
-@dataclass(frozen=True)
-class Found:
-    """A card as the core has it."""
-
-    support: list[int]
-    points: list[int]
-    scale: float
-    intercept: float
 
 
 def single_cards(support: list[int], boxes: _core.Boxes, level: float) -> list[tuple[list[int], float, float]]:

@@ -28,7 +28,7 @@ from ellzero.exact.verifier.claims import (
     read_solution,
     read_tree,
 )
-from ellzero.exact.verifier.data import Refused, require
+from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
 from ellzero.exact.verifier.score_check import check_score, read_score
 from ellzero.exact.verifier.statement import column_names, describe, other_settings
@@ -153,8 +153,7 @@ def verify(
     expected = None if expect is None and not settings else {**(expect or {}), **settings}
     try:
         if (card := read_score(certificate)) is not None:
-            require(arithmetic == "float64", "a score card is checked in float64 arithmetic only, with bounds on its rounding.")
-            return VerificationReport(**check_score(card, X, y, expected, watch))
+            return VerificationReport(**check_score(card, (X, y), arithmetic == "exact", expected, watch))
         header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])

@@ -18,8 +18,8 @@ Rows that agree on the columns of a support form a cell, which holds P rows with
    Of features of which at most so many have points, S takes the largest terms only. The numbers r_i are those of any model:
    r_i = 1 / (1 + exp(y_i eta_i)), with those of one label made smaller by one factor, so that they sum to zero.
 
-Rounding: the factor exists exactly, and the numbers here are those of that point with few relative errors; `margin` bounds
-what becomes of them.
+Rounding: the factor exists exactly, and the numbers here are those of that point with few relative errors. What sums over cells
+make of these errors is taken off.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,12 @@ def dual_point(P: Array, N: Array, eta: Array) -> tuple[Array, Array, Array]:
     return (P * entropy(up) + N * entropy(down)).sum(-1), P * up - N * down, mass
 
 
-def margin(cells: int, total: float, worth: Array, mass: Array, reach: Any) -> Array:
-    """Return what rounding may add to D: sums over cells of numbers `worth` and `mass` times the largest `reach` of beta."""
-    return EPS * ((cells + 30) * (worth + 2.0 * mass * reach) + 200.0 * total)
+class Limits(NamedTuple):
+    """What points may do: the scale is at most `most`; the first `fixed` columns and `room` others have points."""
+
+    most: float
+    fixed: int
+    room: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ class Rows:
         keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0] if packed.shape[1] else np.zeros(len(X), "V1")
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         w, inverse = np.ones(len(y)) if weights is None else weights, inverse.ravel()
-        P, N = (np.bincount(inverse, np.where(side, w, 0.0), len(first)) for side in (y > 0.0, y < 0.0))
+        P, N = (np.bincount(inverse, np.where(side, w, 0.0), len(first)).astype(np.float64) for side in (y > 0.0, y < 0.0))
         return Rows(X[first], P, N, 1.0 / len(y) if weights is None else 1.0, weights is None)
 
     @cached_property
@@ -136,37 +139,48 @@ class Rows:
         found, inverse = np.unique(self.codes(columns), return_inverse=True)
         inverse = inverse.ravel()
         Z = (found[:, None] >> np.arange(len(columns)) & 1).astype(np.float64)
-        return Z, np.bincount(inverse, self.P, len(found)), np.bincount(inverse, self.N, len(found))
+        return Z, self.sums(inverse, self.P, len(found)), self.sums(inverse, self.N, len(found))
+
+    def sums(self, places: NDArray[np.int64], worth: Array, count: int) -> Array:
+        """Return the sums of what falls into each place."""
+        return np.asarray(np.bincount(places, worth, count), dtype=np.float64)
+
+    def dual_bounds(
+        self, cells: tuple[NDArray[Any], Array, Array], eta: Array, low: Counts, high: Counts, limits: Limits
+    ) -> Array:
+        """Return D of boxes of points, each with the values of a model in all cells.
+
+        `cells` are their zeros and ones, and what they weigh of either label, which may differ from box to box.
+        """
+        Z, P, N = cells
+        with np.errstate(all="ignore"):
+            worth, theta, mass = dual_point(P, N, eta)
+            v = theta @ Z
+            gain = np.maximum(v * low, v * high)
+            free = np.sort(gain[:, limits.fixed :], axis=1)[:, ::-1]
+            S = gain[:, : limits.fixed].sum(axis=1) + free[:, : limits.room].sum(axis=1)
+            sizes = np.maximum(np.abs(low), np.abs(high))
+            reach = limits.most * sizes.max(axis=1, initial=0) * min(limits.fixed + limits.room, Z.shape[1])
+            slack = EPS * ((len(Z) + self.summed + 30) * (worth + 2.0 * mass * reach) + 200.0 * self.total)
+            found = self.unit * (worth - limits.most * np.maximum(0.0, S) - slack)
+        return np.asarray(np.where(np.isfinite(found), found, -np.inf))
 
     def boxes_bound(self, columns: Any, points: Array, low: Counts, high: Counts, most: float) -> Array:
         """Return D of boxes of points of one support, each with a model (coefficients and an intercept)."""
-        Z, P, N = self.cells(columns)
-        with np.errstate(all="ignore"):
-            worth, theta, mass = dual_point(P, N, points[:, :-1] @ Z.T + points[:, -1:])
-            v = theta @ Z
-            S = np.maximum(v * low, v * high).sum(axis=1)
-            reach = most * np.maximum(np.abs(low), np.abs(high)).sum(axis=1)
-            slack = margin(len(P) + self.summed, self.total, worth, mass, reach)
-            found = self.unit * (worth - most * np.maximum(0.0, S) - slack)
-        return np.asarray(np.where(np.isfinite(found), found, -np.inf))
+        cells = self.cells(columns)
+        eta = points[:, :-1] @ cells[0].T + points[:, -1:]
+        return self.dual_bounds(cells, eta, low, high, Limits(most, len(columns), 0))
 
     def region_bound(
         self, model: tuple[Counts, Array, float], inside: Any, maybe: Any, limits: tuple[Counts, Counts, int, float]
     ) -> float:
         """Return D of all supports that hold `inside` and further columns of `maybe`, by a model of the whole table."""
         (used, values, intercept), (low, high, k, most) = model, limits
-        with np.errstate(all="ignore"):
-            eta = self.X[:, used] @ values + intercept
-            worth, theta, mass = dual_point(self.P, self.N, eta)
-            v = theta @ self.X
-            gain = np.maximum(v * low, v * high)
-            room = max(k - len(inside), 0)
-            S = gain[inside].sum() + np.sort(gain[maybe])[::-1][:room].sum()
-            sizes = np.maximum(np.abs(low), np.abs(high))
-            reach = most * k * float(sizes.max(initial=0))
-            slack = margin(len(self.P) + self.summed, self.total, worth, mass, reach)
-            found = float(self.unit * (worth - most * max(0.0, float(S)) - slack))
-        return found if np.isfinite(found) else -np.inf
+        eta = self.X[:, used] @ values + intercept
+        columns = [*inside, *maybe]
+        cells = self.X[:, columns], self.P, self.N
+        room = Limits(most, len(inside), max(k - len(inside), 0))
+        return float(self.dual_bounds(cells, eta[None, :], low[columns][None, :], high[columns][None, :], room)[0])
 
     def free_bounds(self, supports: NDArray[np.int64], low: Counts, high: Counts, most: float) -> Array:
         """Return D of supports of the same size, by models that Newton's method finds here."""
@@ -177,17 +191,9 @@ class Rows:
         step = max(1, BATCH // cells)
         for start in range(0, count, step):
             part = supports[start : start + step]
-            P, N = (
-                np.stack([np.bincount(self.codes(each), side, cells) for each in part]) for side in (self.P, self.N)
-            )
-            with np.errstate(all="ignore"):
-                worth, theta, mass = dual_point(P, N, fitted(P, N, np.column_stack([Z, np.ones(cells)])))
-                v = theta @ Z
-                S = np.maximum(v * low[part], v * high[part]).sum(axis=1)
-                reach = most * np.maximum(np.abs(low[part]), np.abs(high[part])).sum(axis=1)
-                slack = margin(cells + self.summed, self.total, worth, mass, reach)
-                found = self.unit * (worth - most * np.maximum(0.0, S) - slack)
-            out[start : start + step] = np.where(np.isfinite(found), found, -np.inf)
+            P, N = (np.stack([self.sums(self.codes(each), side, cells) for each in part]) for side in (self.P, self.N))
+            eta = fitted(P.astype(np.float64), N.astype(np.float64), np.column_stack([Z, np.ones(cells)]))
+            out[start : start + step] = self.dual_bounds((Z, P, N), eta, low[part], high[part], Limits(most, size, 0))
         return out
 
     def open_supports(
@@ -203,9 +209,9 @@ class Rows:
             prefix = [*inside, *(maybe[i] for i in chosen)]
             rest = np.array(maybe[chosen[-1] + 1 :] if chosen else maybe, dtype=np.int64)
             if conflict is not None:
-                if conflict[np.ix_(prefix, prefix)].any():
+                if conflict[prefix][:, prefix].any():
                     continue
-                rest = rest[~conflict[np.ix_(prefix, rest)].any(axis=0)]
+                rest = rest[~conflict[prefix][:, rest].any(axis=0)]
             if len(rest) < last:
                 continue
             found = self.unit * self.completed(prefix, rest, last)
@@ -229,7 +235,8 @@ class Rows:
             return self.cell_entropy(totals[0][:, None], totals[1][:, None])
         if not len(mixed):
             return np.zeros(len(rest) * (len(rest) - 1) // 2 if last == 2 else len(rest))
-        exact = np.float32 if self.whole and self.total < 2**24 else np.float64  # products of counts below 2^24 are exact
+        # Products of counts below 2^24 are exact.
+        exact: Any = np.float32 if self.whole and self.total < 2**24 else self.P.dtype
         X = self.X[:, rest].astype(exact)
         counts = []
         first, second = np.triu_indices(len(rest), 1)
@@ -239,10 +246,10 @@ class Rows:
                 rows = order[starts[cell] : ends[cell]]
                 block, w = X[rows], side[rows].astype(exact)
                 if last == 1:
-                    ones = (w @ block).astype(np.float64)
+                    ones = (w @ block).astype(self.P.dtype)
                     parts.append(np.stack([ones, total[cell] - ones]))
                 else:
-                    gram = ((block * w[:, None]).T @ block).astype(np.float64)
+                    gram = ((block * w[:, None]).T @ block).astype(self.P.dtype)
                     both, single = gram[first, second], np.diag(gram)
                     one, other = single[first], single[second]
                     parts.append(np.stack([both, one - both, other - both, total[cell] - one - other + both]))

@@ -1,9 +1,10 @@
 """The check of a certificate of a score card: its claims read, its tree walked, its boxes of points bounded.
 
-A score gives whole points w_j, l_j <= w_j <= u_j, to at most k columns of zeros and ones; risk = 1 / (1 + exp(-(a score + c)))
-with a scale a in [0, A] and any intercept c. The proof is a tree over columns ("in" or "out"). A leaf holds a model, whose dual
-point bounds all supports of the leaf, or is exhausted: then all of its supports are run through here. Each must be closed by its
-entropy, by a dual point found here, or be listed with boxes of points that cover it, each with a model.
+A score gives whole points w_j, l_j <= w_j <= u_j, to at most k columns of zeros and ones; the risk is
+1 / (1 + exp(-(a score + c))) with a scale a in [0, A] and any intercept c. The proof is a tree over columns ("in" or "out"). A
+leaf holds a model, whose dual point bounds all supports of the leaf, or is exhausted: then all of its supports are run through
+here. Each must be closed by its entropy, by a dual point found here, or be listed with boxes of points that cover it, each with
+a model.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.devices import at_hand
+from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
 from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
 from ellzero.exact.verifier.score_bounds import Counts, Rows
@@ -129,13 +131,15 @@ class Proof:
                 members = arrays["exclusive"][start:end]
                 self.conflict[np.ix_(members, members)] = True
             np.fill_diagonal(self.conflict, False)
+        self.null_intercept = math.log(float(self.rows.P.sum()) / float(self.rows.N.sum()))
         self.listed = self.read_listed()
 
     def objective(self, support: NDArray[np.int64], points: NDArray[np.int64], scale: float, intercept: float) -> float:
         """Return the loss of a score."""
         eta = scale * (self.rows.X[:, support] @ points.astype(np.float64)) + intercept
-        losses = np.append(self.rows.P * np.logaddexp(0.0, -eta), self.rows.N * np.logaddexp(0.0, eta))
-        return self.rows.unit * math.fsum(losses.tolist())
+        P, N = self.rows.P.astype(np.float64), self.rows.N.astype(np.float64)
+        losses = np.append(P * np.logaddexp(0.0, -eta), N * np.logaddexp(0.0, eta))
+        return float(self.rows.unit) * math.fsum(losses.tolist())
 
     def check_score(self) -> float:
         """Return the objective of the claimed score; refuse one that breaks a rule."""
@@ -215,7 +219,7 @@ class Proof:
     def close(self, supports: NDArray[np.int64]) -> float:
         """Return the least bound of supports that entropy leaves open."""
         if supports.shape[1] == 0:
-            return self.objective(supports[0], supports[0], 0.0, math.log(self.rows.P.sum() / self.rows.N.sum()))
+            return self.objective(supports[0], supports[0], 0.0, self.null_intercept)
         bounds = self.rows.free_bounds(supports, self.low, self.high, self.most)
         for i in np.flatnonzero(~(bounds >= self.level)):
             place = self.listed.get(tuple(supports[i].tolist()))
@@ -259,7 +263,7 @@ def covers(low: Counts, high: Counts, least: Counts, most: Counts) -> bool:
     return True
 
 
-def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any) -> Rows:
+def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> Rows:
     """Return the rows of the data; refuse data that the certificate was not made for."""
     n, p = header["n"], header["p"]
     try:
@@ -280,11 +284,17 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
     if weights is not None:
         require(abs(weights.sum() - 1.0) <= TOLERANCE, "weights do not sum to one.")
         signs = np.where(weights > 0.0, signs, 0.0)
-    same = fingerprint_vector(signs) == header["fingerprint_y"] and (signs[... if weights is None else weights > 0.0] != 0.0).all()
+    same = (
+        fingerprint_vector(signs) == header["fingerprint_y"] and (signs[... if weights is None else weights > 0.0] != 0.0).all()
+    )
     require(same, "y is not the target that the certificate was made for.")
-    rows = Rows.of(values.astype(np.uint8), signs, weights)
-    require(rows.P.any() and rows.N.any(), "y has one class only.")
-    return rows
+    data = values.astype(np.uint8), signs, weights
+    require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
+    if not exactly:
+        return Rows.of(*data)
+    with whole_imports():
+        from ellzero.exact.verifier.score_exact import ExactRows
+    return ExactRows.exactly(*data)
 
 
 def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expected: Mapping[str, Any]) -> list[str]:
@@ -319,19 +329,19 @@ def describe(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[st
 
 def check_score(
     claims: tuple[dict[str, Any], dict[str, NDArray[Any]]],
-    X: Any,
-    y: Any,
+    data: tuple[Any, Any],
+    exactly: bool,
     expected: Mapping[str, Any] | None,
     tell: Callable[[float], None] | None,
 ) -> dict[str, Any]:
     """Check a certificate of a score card; return the entries of a report."""
     header, arrays = claims
     check_claims(header, arrays)
-    proof = Proof(header, arrays, read_data(header, arrays, X, y), tell)
+    proof = Proof(header, arrays, read_data(header, arrays, *data, exactly), tell)
     objective = proof.check_score()
     claimed, threshold = float(header["lower_bound"]), header["threshold"]
     nothing = np.zeros(0, dtype=np.int64)
-    null = proof.objective(nothing, nothing, 0.0, math.log(proof.rows.P.sum() / proof.rows.N.sum()))
+    null = proof.objective(nothing, nothing, 0.0, proof.null_intercept)
     scale = objective if objective > 1e-6 * null else null
     top = objective if threshold is None else float(threshold)
     proof.enough = top - header["gap_asked"] * scale - TOLERANCE * scale
@@ -365,4 +375,5 @@ def check_score(
         "problem": describe(header, arrays),
         "models": None if threshold is None else len(proof.models),
         "threshold": threshold,
+        "arithmetic": "exact" if exactly else "float64",
     }
