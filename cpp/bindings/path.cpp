@@ -46,7 +46,7 @@ void register_options(nb::module_& m) {
         .value("cd", Algorithm::cd)
         .value("local_search", Algorithm::local_search)
         .value("iht", Algorithm::iht);
-    nb::enum_<Effort>(m, "Effort").value("quick", Effort::quick).value("thorough", Effort::thorough);
+    nb::enum_<Effort>(m, "Effort").value("finish", Effort::finish).value("quick", Effort::quick).value("thorough", Effort::thorough);
     nb::enum_<SwapRule>(m, "SwapRule")
         .value("ranked", SwapRule::ranked)
         .value("q_best", SwapRule::q_best)

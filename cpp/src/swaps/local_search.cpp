@@ -19,6 +19,7 @@ constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.
 constexpr size_t refusals = 3;
 constexpr int most_rounds = 6;
+constexpr int most_looks_to_finish = 50;
 // Models of up to this size are grown in a beam and kicked, so many times at most, with looks at all columns between.
 constexpr int most_kicked = 32;
 // Columns that are forced in: those whose swaps are ranked first.
@@ -53,6 +54,7 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);
+    if (effort_ == Effort::finish) return finish(pool, std::move(open), report);
     const auto search = [&](Step step) {
         std::map<int, std::vector<int32_t>> before;
         for (const int size : sizes)
@@ -77,6 +79,34 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
         report((most_looks + k + 1.0) / most_steps, pool.largest());
         if (open.empty() || !look_outside(pool, open)) break;
     }
+}
+
+void LocalSearch::finish(Pool& pool, std::set<int> open, const Report& report) {
+    const std::set<int> all = open;
+    for (int look = 0; look < most_looks_to_finish && !open.empty(); ++look) {
+        report(look / (look + 1.0), pool.largest());
+        std::map<int, std::vector<int32_t>> before;
+        for (const int size : open) before[size] = pool.of_size(size)->support;
+        look_outside(pool, open);
+        open.clear();
+        for (const auto& [size, support] : before)
+            if (pool.of_size(size)->support != support) {
+                open.insert(size);
+                open.merge(improved_neighbours(pool, all, size));
+            }
+    }
+}
+
+std::set<int> LocalSearch::improved_neighbours(Pool& pool, const std::set<int>& sizes, int size) {
+    std::set<int> out;
+    for (const int other : {size - 1, size + 1}) {
+        const Model* kept = pool.of_size(other);
+        if (!kept || !sizes.contains(other)) continue;
+        const Model& model = *pool.of_size(size);
+        const Model trial = other < size ? whole_.shrunk(model, kept->cost) : whole_.grown(model, kept->cost);
+        if (std::isfinite(trial.cost) && pool.insert(trial)) out.insert(other);
+    }
+    return out;
 }
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
