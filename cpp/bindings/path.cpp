@@ -46,7 +46,7 @@ void register_options(nb::module_& m) {
         .value("cd", Algorithm::cd)
         .value("local_search", Algorithm::local_search)
         .value("iht", Algorithm::iht);
-    nb::enum_<Effort>(m, "Effort").value("finish", Effort::finish).value("quick", Effort::quick).value("thorough", Effort::thorough);
+    nb::enum_<Effort>(m, "Effort").value("quick", Effort::quick).value("thorough", Effort::thorough);
     nb::enum_<SwapRule>(m, "SwapRule")
         .value("ranked", SwapRule::ranked)
         .value("q_best", SwapRule::q_best)
@@ -65,6 +65,7 @@ void register_options(nb::module_& m) {
         .def_rw("lambda_min_ratio", &PathOptions::lambda_min_ratio)
         .def_rw("max_support", &PathOptions::max_support)
         .def_rw("sweep", &PathOptions::sweep)
+        .def_rw("finish", &PathOptions::finish)
         .def_rw("seeds", &PathOptions::seeds);
     def_array(options, "lambda_0", &PathOptions::lambda_0);
     def_array(options, "budgets", &PathOptions::budgets);

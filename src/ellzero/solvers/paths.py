@@ -19,8 +19,6 @@ from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
 
 Array = NDArray[np.float64]
-FINISH = "finish"
-"""The effort of a search that starts from models of a sample: they are refitted, and held against all columns."""
 SHARE_OF_SAMPLE = 0.5  # of a search that starts there, in reports of its progress
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 
@@ -46,6 +44,7 @@ class PathOptions:
     q: int | None = None  # candidates of swaps="q_best"; None: 5 % of the columns
     improvement: str = "best"
     swap_size: int = 1  # above one, larger swaps are searched for after the path is computed
+    finish: bool = False  # the seeds are models of a sample of the rows: their search is finished on all rows
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
@@ -138,7 +137,7 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    if few is None and options.effort != FINISH and options.algorithm != "iht":
+    if few is None and not options.finish and options.algorithm != "iht":
         sample = sample_of(problem, options.threads)
         if sample is not None:
             return solve_from_sample(problem, sample, options, seeds, sweep)
@@ -171,7 +170,7 @@ def solve_from_sample(
     most = 1 + max((model.size for model in found.models), default=0)
     wanted = options.sizes or range(most + 1)
     best = {tuple(model.support): model for model in (*found.models, *found.by_size) if model.size in wanted}
-    finish = replace(options, effort=FINISH).for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
+    finish = replace(options, finish=True).for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
     return solve_on_columns(problem, finish, [*seeds, *(moved(sample, problem, model) for model in best.values())], sweep=False)
 
 

@@ -43,8 +43,8 @@ class LocalSearch {
     bool kick(const Selection& selection, Exchange& exchange, Pool& pool, int size);
     bool look_outside(Pool& pool, const std::set<int>& sizes);
     // Looks at all columns for each of these sizes, and again for those that have changed and their neighbours.
-    void finish(Pool& pool, std::set<int> open, const Report& report);
-    // Tries what a model's neighbours by size make of it, which are among `sizes`; returns those that it improved.
+    void finish(Pool& pool, const std::set<int>& sizes, std::set<int> open, const Report& report);
+    // Makes models of the sizes before and after out of this one; returns those of the `sizes` that it improved.
     std::set<int> improved_neighbours(Pool& pool, const std::set<int>& sizes, int size);
     // The features of these models, as many models as fit into the swap model's memory.
     std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
