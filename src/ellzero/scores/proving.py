@@ -168,10 +168,10 @@ class Proof:
                     break
                 if self.options.progress is not None:
                     self.options.progress(min(self.closed / max(self.total, 1), 0.999), 0.0, 0)
+            if self.options.progress is not None:
+                self.options.progress(1.0, 0.0, 0)
         except KeyboardInterrupt:
             self.status = "interrupted"
-        if self.options.progress is not None:
-            self.options.progress(1.0, 0.0, 0)
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
             self.status = "optimal" if self.threshold is None else "complete"
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -124,8 +124,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         Seconds for search and proof. The best card so far is kept, and `gap_` says how good it is at least.
     gap : float
         The proof ends when the lower bound is so near, relative to the loss.
-    cv : int
-        Folds of the risk table, and of ``k="cv"``.
+    cv : int, splitter or iterable
+        Folds of the risk table, and of ``k="cv"``, as in scikit-learn.
     n_jobs : int, optional
         Threads: None is one, -1 all.
     progress : bool or function
@@ -175,7 +175,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         time_limit: float = 60.0,
         gap: float = 1e-6,
-        cv: int = 5,
+        cv: Any = 5,
         n_jobs: int | None = None,
         progress: Any = False,
         random_state: Any = 0,
@@ -218,6 +218,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         """
         options = self._options()
         problem = self._problem(X, y, sample_weight)
+        self.__dict__.pop("cv_losses_", None)  # of an earlier fit
         if self.k == "cv":
             self.cv_losses_ = {
                 k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, len(problem.low)) + 1)
@@ -262,10 +263,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         counted = weight > 0.0
         self.classes_ = ordered_labels(labels[counted])
         if len(self.classes_) != 2:
-            count = len(self.classes_)
-            raise InvalidInputError(
-                f"y must have two classes, got {count} class{'es' * (count != 1)}: a card tells the risk of one."
-            )
+            count = f"{len(self.classes_)} class{'es' * (len(self.classes_) != 1)}"
+            raise InvalidInputError(f"Only binary classification is supported. y must have two classes, got {count}.")
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, labels)
         signs = np.where(counted, np.where(labels == self.classes_[1], 1.0, -1.0), 0.0)
@@ -334,21 +333,30 @@ class RiskScore(ClassifierMixin, BaseEstimator):
     def _held_out(self, problem: ScoreProblem) -> tuple[Array, float]:
         """Return risks of the rows by cards of the other folds, nan where there are none, and their mean loss."""
         risks, y = np.full(len(problem.y), np.nan), problem.y
-        rows = np.flatnonzero(y)
-        count = int(min(as_count("cv", self.cv, 2), (y > 0.0).sum(), (y < 0.0).sum()))
-        if count < 2:
-            return risks, float("nan")
-        folds = StratifiedKFold(count, shuffle=True, random_state=self.random_state)
-        for train, test in folds.split(rows[:, None], y[rows]):
-            part = rows[train]
+        for train, test in self._splits(y):
+            part, test = train[y[train] != 0.0], test[y[test] != 0.0]
+            if len(np.unique(y[part])) < 2:
+                continue
             weights = None if problem.weights is None else as_weights(problem.weights[part], len(part))
             fold = replace(problem, X=problem.X[part], y=y[part], weights=weights)
             found = fold.card(fold.core(as_threads(self.n_jobs)).search(SEARCH_SHARE * float(self.time_limit)))
             card = min(found, fold.null, key=lambda card: card.loss)
-            risks[rows[test]] = card.risk(card.score(problem.X[rows[test]]))
+            risks[test] = card.risk(card.score(problem.X[test]))
         w = np.ones(len(y)) if problem.weights is None else problem.weights
         share = np.clip(np.where(y > 0.0, risks, 1.0 - risks), 1e-15, 1.0)
-        return risks, float(-(w * np.log(share))[rows].sum() / w[rows].sum())
+        known = np.isfinite(risks) & (y != 0.0)
+        return risks, float(-(w * np.log(share))[known].sum() / w[known].sum()) if known.any() else float("nan")
+
+    def _splits(self, y: Array) -> list[tuple[Ints, Ints]]:
+        """Return the training rows and test rows of each fold; none if a class has a single row."""
+        rows = np.flatnonzero(y)
+        if not isinstance(self.cv, (int, np.integer)) or isinstance(self.cv, bool):
+            return list(check_cv(self.cv, y, classifier=True).split(y[:, None], y))
+        count = int(min(as_count("cv", self.cv, 2), (y > 0.0).sum(), (y < 0.0).sum()))
+        if count < 2:
+            return []
+        folds = StratifiedKFold(count, shuffle=True, random_state=self.random_state).split(rows[:, None], y[rows])
+        return [(rows[train], rows[test]) for train, test in folds]
 
     def predict_score(self, X: Any) -> Ints:
         """Return the score of each row: the sum of its points.
@@ -492,7 +500,14 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         )
 
     def save(self, path: str | os.PathLike[str], preparation: dict[str, Any] | None = None) -> None:
-        """Write the card as a model file, with scale x points as coefficients; :func:`ellzero.load` reads it."""
+        """Write the card as a model file, with scale x points as coefficients; :func:`ellzero.load` reads it.
+
+        Parameters
+        ----------
+        path : the JSON file
+        preparation : how the command line made the columns from raw data
+
+        """
         write_model_file(path, self._model_content(preparation))
 
 

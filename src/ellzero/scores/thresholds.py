@@ -99,6 +99,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
@@ -134,7 +135,9 @@ class Thresholds(TransformerMixin, BaseEstimator):
                 if answers.any() and not answers.all():
                     self.questions_.append(question)
         if not self.questions_:
-            raise InvalidInputError("X has no column that is not constant: there is nothing to ask.")
+            n = len(columns[0])
+            rows = f"{n} sample{'s' * (n != 1)}"
+            raise InvalidInputError(f"every column of X is constant in {rows}: there is nothing to ask.")
         written = [question.name for question in self.questions_]
         if len(set(written)) < len(written):
             twice = next(name for name in written if written.count(name) > 1)
