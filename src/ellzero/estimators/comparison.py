@@ -54,7 +54,7 @@ class RatedFold:
 
 @dataclass(frozen=True, eq=False)
 class FittedColumn:
-    """A column with its models of all rows, and with the held-out decision values of each fold, if they are kept."""
+    """A column with its models of all rows, and with the held-out decision values of each fold, if means may be rated."""
 
     column: Column
     fits: FittedPoints
@@ -162,7 +162,7 @@ class Comparison:
             fold_supports=[fold.supports for fold in folds],
             decision=decision,
         )
-        return FittedColumn(column, fits, [fold.decision for fold in folds])
+        return FittedColumn(column, fits, [fold.decision for fold in folds] if self.plan.average > 1 else [])
 
     def choose(self, fitted: list[FittedColumn]) -> CrossValidation:
         """Choose one of the models, or several for their mean, and return all scores."""
@@ -209,10 +209,11 @@ def rate_fold(
 ) -> RatedFold:
     """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(fold, plan, grid, options)
-    decision = fits.decision(test)
     supports = [fits.support(point) for point in range(len(fits.models))]
     starts = np.cumsum([0] + [len(support) for support in supports])
     used = np.ones(starts[-1], dtype=bool)
     matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(supports), fold.problem.design.shape[1]))
-    needed = plan.keep or plan.average > 1
-    return RatedFold(score(decision, test), fits.size, matrix, decision if needed else np.zeros((len(test), 0, 0)))
+    if not (plan.keep or plan.average > 1):
+        return RatedFold(score.of_models(fold, fits.models, test), fits.size, matrix, np.zeros((len(test), 0, 0)))
+    decision = fold.decision(fits.models, test)
+    return RatedFold(score(decision, test), fits.size, matrix, decision)
