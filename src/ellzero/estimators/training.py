@@ -106,9 +106,9 @@ class Training:
         return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, lost=lost)
 
     def decisions(self, points: Sequence[Sequence[Model]], rows: NDArray[np.int64]) -> Iterator[tuple[Any, Array]]:
-        """Yield places in `rows`, and the decision values there of the models at some points, of shape (places, points, outputs).
+        """Yield places in `rows`, and the decision values there of the models at some points.
 
-        They are minus infinity for lost classes.
+        These have the shape (places, points, outputs), and are minus infinity for lost classes.
         """
         known, place = dict[tuple[bytes, ...], int](), list[int]()  # neighbouring points often have the same models
         listed = list[Coefficients]()

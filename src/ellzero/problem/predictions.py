@@ -17,7 +17,9 @@ Array = NDArray[np.float64]
 Rows = Any  # a slice, or numbers
 
 
-def products(design: Design, models: Sequence[Coefficients], rows: NDArray[np.int64] | None = None) -> Iterator[tuple[Rows, Array]]:
+def products(
+    design: Design, models: Sequence[Coefficients], rows: NDArray[np.int64] | None = None
+) -> Iterator[tuple[Rows, Array]]:
     """Yield places in `rows` (None: all rows of X), and X coef there, of shape (places, models, outputs), without intercepts.
 
     Few rows, and those of an X that is not read by rows, come in one piece.
