@@ -50,7 +50,7 @@ def test_mean_losses_are_those_of_each_model(loss: str) -> None:
 
 
 def test_held_out_losses_need_no_values_of_all_rows() -> None:
-    X, y, weight = random_problem(3, n=N)
+    X, _, weight = random_problem(3, n=N)
     classes = np.digitize(X[:, 0] + 0.1 * X[:, 1], [-1.0, 1.0])
     problem = make_problem(X, classes, loss="multinomial", sample_weight=weight)
     fold = Training.of(problem).without((2,))  # whose rows count for no loss

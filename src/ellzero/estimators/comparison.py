@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,11 +144,8 @@ class Comparison:
             raise InvalidInputError(
                 f"scoring is undefined on the test rows of fold {number + 1} of cv (they may lack a class, or have no weight)."
             )
-        decision: Any = None
-        if self.plan.keep:
-            decision = np.full((len(self.training.problem.y), len(fits.models), self.training.outputs), np.nan)
-            for (_, test), fold in zip(self.splits, folds, strict=True):
-                decision[test] = fold.decision
+        tests = (test for _, test in self.splits)
+        held_out = [(test, fold.decision) for test, fold in zip(tests, folds, strict=True)] if self.plan.keep else None
         column = Column(
             lambda_1=fits.training.problem.penalty.lambda_1,
             lambda_2=fits.training.problem.penalty.lambda_2,
@@ -160,7 +156,8 @@ class Comparison:
             scores=scores,
             fold_size=np.column_stack([fold.size for fold in folds]),
             fold_supports=[fold.supports for fold in folds],
-            decision=decision,
+            held_out=held_out,
+            n_rows=len(self.training.problem.y),
         )
         return FittedColumn(column, fits, [fold.decision for fold in folds] if self.plan.average > 1 else [])
 

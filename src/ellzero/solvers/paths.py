@@ -78,7 +78,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     if few is None:
         design, y, w, intercept = problem.design.core, units.core_response(problem.y), problem.w, problem.fit_intercept
     else:
-        design, y, w, intercept = few.design.core, few.y.ravel(order="F"), few.w, False
+        design, y, w = few.design.core, few.y.ravel(order="F"), few.w
+        intercept = problem.fit_intercept and not few.centred
     mean = problem.mean if intercept else None
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
@@ -138,7 +139,7 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    seeds = list(seeds) if few is None else [without_intercept(seed) for seed in seeds]
+    seeds = [without_intercept(seed) for seed in seeds] if few is not None and few.centred else list(seeds)
     known |= {"lambda_0": options.lambda_0 / unit, "seeds": seeds, "sweep": sweep}
     found = _core.fit_path(
         core_problem(problem, options.tol, few=few),
