@@ -289,9 +289,9 @@ class Algorithm(enum.Enum):
     iht = 0
 
 class Effort(enum.Enum):
-    quick = 0
+    quick = 1
 
-    thorough = 1
+    thorough = 2
 
 class SwapRule(enum.Enum):
     ranked = 0
@@ -376,6 +376,12 @@ class PathOptions:
 
     @sweep.setter
     def sweep(self, arg: bool, /) -> None: ...
+
+    @property
+    def finish(self) -> bool: ...
+
+    @finish.setter
+    def finish(self, arg: bool, /) -> None: ...
 
     @property
     def seeds(self) -> list[Model]: ...
