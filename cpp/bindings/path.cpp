@@ -65,6 +65,7 @@ void register_options(nb::module_& m) {
         .def_rw("lambda_min_ratio", &PathOptions::lambda_min_ratio)
         .def_rw("max_support", &PathOptions::max_support)
         .def_rw("sweep", &PathOptions::sweep)
+        .def_rw("finish", &PathOptions::finish)
         .def_rw("seeds", &PathOptions::seeds);
     def_array(options, "lambda_0", &PathOptions::lambda_0);
     def_array(options, "budgets", &PathOptions::budgets);

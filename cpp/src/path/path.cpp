@@ -89,7 +89,7 @@ class PathFitter {
             if (options_.sweep && size <= searched_up_to && near(size, wanted)) sizes.insert(size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
-        LocalSearch search(problem_, options_.effort, std::move(wanted));
+        LocalSearch search(problem_, options_.finish ? Effort::finish : options_.effort, std::move(wanted));
         if (options_.effort == Effort::thorough && options_.sweep && problem_.X.design().bytes() > worth_a_second_lineage) {
             const auto [begin, end] = work_.stage;
             work_.stage = {begin, 0.5 * (begin + end)};

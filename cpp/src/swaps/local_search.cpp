@@ -19,6 +19,7 @@ constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.
 constexpr size_t refusals = 3;
 constexpr int most_rounds = 6;
+constexpr int most_looks_to_finish = 50;
 // Models of up to this size are grown in a beam and kicked, so many times at most, with looks at all columns between.
 constexpr int most_kicked = 32;
 // Columns that are forced in: those whose swaps are ranked first.
@@ -39,6 +40,10 @@ void thin_out(std::set<int>& sizes, int turn) {
     const int largest = *sizes.rbegin();
     std::erase_if(sizes, [&, index = turn](int size) mutable { return index++ % 2 != 0 && size != largest; });
 }
+
+bool nested(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+    return a.size() < b.size() ? std::ranges::includes(b, a) : std::ranges::includes(a, b);
+}
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted)
@@ -53,6 +58,7 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);
+    if (effort_ == Effort::finish) return finish(pool, sizes, std::move(open), report);
     const auto search = [&](Step step) {
         std::map<int, std::vector<int32_t>> before;
         for (const int size : sizes)
@@ -77,6 +83,36 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
         report((most_looks + k + 1.0) / most_steps, pool.largest());
         if (open.empty() || !look_outside(pool, open)) break;
     }
+}
+
+void LocalSearch::finish(Pool& pool, const std::set<int>& sizes, std::set<int> open, const Report& report) {
+    std::set<int> changed = open;
+    for (int look = 0; look < most_looks_to_finish && !open.empty(); ++look) {
+        report(look / (look + 1.0), pool.largest());
+        for (const int size : changed) open.merge(improved_neighbours(pool, sizes, size));
+        std::map<int, std::vector<int32_t>> before;
+        for (const int size : open) before[size] = pool.of_size(size)->support;
+        look_outside(pool, open);
+        changed.clear();
+        for (const auto& [size, support] : before)
+            if (pool.of_size(size)->support != support) changed.insert(size);
+        open = changed;
+    }
+}
+
+std::set<int> LocalSearch::improved_neighbours(Pool& pool, const std::set<int>& sizes, int size) {
+    std::set<int> out;
+    for (const int other : {size - 1, size + 1}) {
+        if (!sizes.contains(other)) continue;
+        const Model model = *pool.of_size(size);
+        const Model* kept = pool.of_size(other);
+        // Where one contains the other, what would be made is a swap away from what is there, and ranked; but kinks mislead.
+        if (kept && !problem_.loss.has_kink() && nested(model.support, kept->support)) continue;
+        const double target = kept ? kept->cost : Penalty::infinity;
+        const Model trial = other < size ? whole_.shrunk(model, target) : whole_.grown(model, target);
+        if (std::isfinite(trial.cost) && pool.insert(trial)) out.insert(other);
+    }
+    return out;
 }
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {

@@ -14,10 +14,12 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.problem.rows import FewRows
+from ellzero.problem.sample import sample_of
 from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
 
 Array = NDArray[np.float64]
+SHARE_OF_SAMPLE = 0.5  # of a search that starts there, in reports of its progress
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 
 
@@ -42,6 +44,7 @@ class PathOptions:
     q: int | None = None  # candidates of swaps="q_best"; None: 5 % of the columns
     improvement: str = "best"
     swap_size: int = 1  # above one, larger swaps are searched for after the path is computed
+    finish: bool = False  # the seeds are models of a sample of the rows: their search is finished on all rows
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
@@ -67,7 +70,7 @@ class PathOptions:
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING, few: FewRows | None = None) -> _core.Problem:
-    """Return the problem in the core's form and units; `few` rows are centred, so that their intercept is zero.
+    """Return the problem in the core's form and units, on the `few` rows that stand for all, if there are any.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
@@ -78,7 +81,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     if few is None:
         design, y, w, intercept = problem.design.core, units.core_response(problem.y), problem.w, problem.fit_intercept
     else:
-        design, y, w, intercept = few.design.core, few.y.ravel(order="F"), few.w, False
+        design, y, w = few.design.core, few.y.ravel(order="F"), few.w
+        intercept = problem.fit_intercept and not few.centred
     mean = problem.mean if intercept else None
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
@@ -133,12 +137,16 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     """Compute the path of a problem that has only columns that a model can use."""
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
+    few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
+    if not options.finish and options.algorithm != "iht":
+        sample = sample_of(problem, options.threads, few)
+        if sample is not None:
+            return solve_from_sample(problem, sample, options, seeds, sweep)
     unit = problem.units.lambda_0
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
-    few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    seeds = list(seeds) if few is None else [without_intercept(seed) for seed in seeds]
+    seeds = [without_intercept(seed) for seed in seeds] if few is not None and few.centred else list(seeds)
     known |= {"lambda_0": options.lambda_0 / unit, "seeds": seeds, "sweep": sweep}
     found = _core.fit_path(
         core_problem(problem, options.tol, few=few),
@@ -149,6 +157,27 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     )
     found.lambda_0 = found.lambda_0 * unit
     return found
+
+
+def solve_from_sample(
+    problem: Problem, sample: Problem, options: PathOptions, seeds: Sequence[_core.Model], sweep: bool
+) -> _core.PathResult:
+    """Compute the path on a sample of the rows; what it finds there is where the path on all rows starts."""
+    starts = [moved(problem, sample, seed) for seed in seeds]
+    found = solve_on_columns(sample, options.for_part(0.0, SHARE_OF_SAMPLE), starts, sweep)
+    if found.stopped is not None:
+        found.by_size = [moved(sample, problem, model) for model in found.by_size]
+        return found
+    most = 1 + max((model.size for model in found.models), default=0)
+    wanted = options.sizes or range(most + 1)
+    best = {tuple(model.support): model for model in (*found.models, *found.by_size) if model.size in wanted}
+    finish = replace(options, finish=True).for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
+    return solve_on_columns(problem, finish, [*seeds, *(moved(sample, problem, model) for model in best.values())], sweep=False)
+
+
+def moved(here: Problem, there: Problem, model: _core.Model) -> _core.Model:
+    """Return a core model of one problem in the units of another on the same columns."""
+    return there.units.core_model(here.units.coefficients(model))
 
 
 def of_part(progress: ProgressCallback | None, begin: float, share: float, unit: float = 1.0) -> ProgressCallback | None:

@@ -33,6 +33,7 @@ struct PathOptions {
     double lambda_min_ratio = 1e-3;               // dynamic: and down to this share of the first
     int max_support = 1 << 30;                    // the path ends before a larger model
     bool sweep = true;                            // false: only polish the seeds (grids that are swept back)
+    bool finish = false;                          // the seeds come from such a search on a sample of the rows
     std::vector<Model> seeds;                     // models of neighbouring problems
 };
 

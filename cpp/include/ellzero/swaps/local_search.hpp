@@ -14,8 +14,9 @@
 
 namespace ellzero {
 
-// Quick: swaps alone, from the models that are there. Thorough: also a beam of models grown anew, and kicks.
-enum class Effort { quick, thorough };
+// Finish: models that are good already are held against all columns, until no swap that is ranked well improves one. Quick:
+// swaps alone, from the models that are there. Thorough: also a beam of models grown anew, and kicks.
+enum class Effort { finish, quick, thorough };
 
 class LocalSearch {
   public:
@@ -41,6 +42,10 @@ class LocalSearch {
     // from there until nothing improves. Returns whether a better model of this size was found.
     bool kick(const Selection& selection, Exchange& exchange, Pool& pool, int size);
     bool look_outside(Pool& pool, const std::set<int>& sizes);
+    // Looks at all columns for each of these sizes, and again for those that have changed and their neighbours.
+    void finish(Pool& pool, const std::set<int>& sizes, std::set<int> open, const Report& report);
+    // Makes models of the sizes before and after out of this one; returns those of the `sizes` that it improved.
+    std::set<int> improved_neighbours(Pool& pool, const std::set<int>& sizes, int size);
     // The features of these models, as many models as fit into the swap model's memory.
     std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
 
