@@ -35,7 +35,7 @@ def write_card(path: str | os.PathLike[str], card: RiskScore, title: str | None,
 
 def card_page(card: RiskScore, title: str | None, outcome: str | None) -> str:
     """Return the page of a fitted card."""
-    label = shown(card.classes_[1]) if outcome is None else outcome
+    label = card._outcome() if outcome is None else outcome
     n = int((card.problem_.y != 0.0).sum())
     questions = [
         f'<tr><td><label><input type="checkbox" data-row="{row}" data-points="{points}">{escape(shown(name))}</label></td>'

@@ -10,6 +10,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +116,8 @@ class Proof:
         begin: float,
         threshold: float | None,
     ) -> None:
-        self.problem, self.core, self.options, self.begin, self.threshold = problem, core, options, begin, threshold
+        self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
+        self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
         self.limits = problem.low, problem.high, problem.k, problem.max_scale
         p = problem.X.shape[1]
@@ -144,13 +146,13 @@ class Proof:
 
     def seconds_left(self) -> float:
         """Return the seconds until the limit."""
-        return self.options.time_limit - (time.monotonic() - self.begin)
+        return self.deadline - time.monotonic()
 
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
         self.push(self.root)
         try:
-            model, _ = fitted(self.problem, self.root.maybe, self.root.model)
+            model, _ = fitted(self.problem, self.root.maybe, self.root.model, self.deadline)
             self.heap.clear()
             self.push(self.with_model(self.root, model))
             while self.heap and self.seconds_left() > 0.0:
@@ -200,13 +202,13 @@ class Proof:
 
     def split(self, node: Node) -> None:
         """Split by the column that the model of all columns needs most."""
-        model, worth = fitted(self.problem, (*node.inside, *node.maybe), node.model)
+        model, worth = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
         place = len(node.inside) + int(np.argmax(worth[len(node.inside) :]))
         column = (*node.inside, *node.maybe)[place]
         rest = tuple(j for j in node.maybe if j != column)
         inner = self.with_model(Node((*node.inside, column), rest, node.model, node.bound), model)
         outer = Node(node.inside, rest, node.model, node.bound)
-        without, _ = fitted(self.problem, (*node.inside, *rest), drop(model, column))
+        without, _ = fitted(self.problem, (*node.inside, *rest), drop(model, column), self.deadline)
         outer = self.with_model(outer, without)
         node.split, node.children = column, (inner, outer)
         for child in node.children:
@@ -300,8 +302,11 @@ def drop(model: Model, column: int) -> Model:
     return columns[kept], values[kept], intercept
 
 
-def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model) -> tuple[Model, Array]:
-    """Return a model of the whole table with these columns, and how much it needs each; any model makes a valid bound."""
+def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, Array]:
+    """Return a model of the whole table with these columns, and how much it needs each.
+
+    Any model makes a valid bound: the fit ends where it is when time is up.
+    """
     rows, chosen = problem.rows, np.array(sorted(columns), dtype=np.int64)
     b = np.zeros(len(chosen) + 1)
     known = dict(zip(start[0].tolist(), start[1].tolist(), strict=True))
@@ -320,19 +325,31 @@ def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model) -> tup
         with whole_imports():
             from scipy.optimize import minimize
         box = [*zip(-limit, limit, strict=True), (None, None)]
-        b = minimize(loss, b, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 300}).x
+        last = [b]
+
+        def timed(b: Array) -> tuple[float, Array]:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            last[0] = b.copy()
+            return loss(b)
+
+        with suppress(TimeoutError):
+            last[0] = minimize(timed, b, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 300}).x
+        b = last[0]
         worth = np.abs(b[:-1])
     else:
-        b, worth = newton(loss, Z, T, b)
+        b, worth = newton(loss, Z, T, b, deadline)
     order = {int(j): place for place, j in enumerate(chosen)}
     return (chosen, b[:-1], float(b[-1])), worth[[order[j] for j in columns]]
 
 
-def newton(loss: Callable[[Array], Any], Z: Array, T: NDArray[Any], b: Array) -> tuple[Array, Array]:
+def newton(loss: Callable[[Array], Any], Z: Array, T: NDArray[Any], b: Array, deadline: float) -> tuple[Array, Array]:
     """Return the model that Newton's method finds, and the squares of its coefficients by their variances."""
     value, slope = loss(b)
     inverse = np.eye(len(b))
     for _ in range(40):
+        if time.monotonic() > deadline:
+            break
         s = expit(Z @ b)
         H = (Z * (T * s * (1.0 - s))[:, None]).T @ Z
         H[np.diag_indices_from(H)] += 1e-9 * (np.trace(H) / len(b) + T.sum() * 1e-6)

@@ -22,7 +22,7 @@ from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
 from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
-from ellzero.estimators.targets import ordered_labels
+from ellzero.estimators.targets import check_positive, ordered_labels
 from ellzero.exact.verifier.score_check import MOST_COLUMNS, MOST_POINTS
 from ellzero.problem.losses import Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
@@ -120,6 +120,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         Of each list at most one column has points.
     class_weight : "balanced" or mapping, optional
         As in scikit-learn. Risks are then those of the weighted rows.
+    pos_label : label, optional
+        The class whose risk is told; by default the second in order.
     time_limit : float
         Seconds for search and proof. The best card so far is kept, and `gap_` says how good it is at least.
     gap : float
@@ -173,6 +175,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         one_per_variable: bool = False,
         exclusive: Sequence[Sequence[Any]] | None = None,
         class_weight: Any = None,
+        pos_label: Any = None,
         time_limit: float = 60.0,
         gap: float = 1e-6,
         cv: Any = 5,
@@ -189,6 +192,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         self.one_per_variable = one_per_variable
         self.exclusive = exclusive
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.time_limit = time_limit
         self.gap = gap
         self.cv = cv
@@ -267,7 +271,12 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             raise InvalidInputError(f"Only binary classification is supported. y must have two classes, got {count}.")
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, labels)
-        signs = np.where(counted, np.where(labels == self.classes_[1], 1.0, -1.0), 0.0)
+        if self.pos_label is not None:
+            check_positive(self.pos_label, self.classes_)
+        # What is in order speaks for the second class, as in scikit-learn; the card speaks for the positive one.
+        self._sign = -1 if self.pos_label is not None and self.classes_[0] == self.pos_label else 1
+        classes = self.classes_[:: self._sign]
+        signs = np.where(counted, np.where(labels == classes[1], 1.0, -1.0), 0.0)
         same = bool((weight == weight[0]).all())
         low, high = self._limits(p)
         k = p if self.k == "cv" else as_count("k", self.k, 1)
@@ -285,7 +294,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             k=min(k, p, MOST_COLUMNS),
             max_scale=scale,
             exclusive=self._exclusive(p),
-            classes=self.classes_,
+            classes=classes,
         )
 
     def _names(self) -> list[str]:
@@ -388,7 +397,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
         """
         score = self.predict_score(X)
-        return np.asarray(self.scale_ * score + self.intercept_, dtype=np.float64)
+        return np.asarray(self._sign * (self.scale_ * score + self.intercept_), dtype=np.float64)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the risk of each row: the probabilities of both classes, in the order of `classes_`.
@@ -404,7 +413,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         """
         score = self.predict_score(X)
         risk = self.card_.risk(score)
-        return np.column_stack([1.0 - risk, risk])
+        return np.column_stack([1.0 - risk, risk][:: self._sign])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return predicted labels: the second class where its risk is above one half.
@@ -465,6 +474,10 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         order = sorted(self.support_.tolist(), key=lambda j: (-self.points_[j], j))
         return [(j, names[j], int(self.points_[j])) for j in order]
 
+    def _outcome(self) -> str:
+        """Return the class whose risk is told."""
+        return shown(self.classes_[:: self._sign][1])
+
     def proof_in_words(self) -> str:
         """Return what is proved, in a sentence."""
         check_is_fitted(self)
@@ -491,9 +504,10 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return ModelContent(
             loss=Logistic(),
-            coef=sparse.csr_matrix(self.scale_ * self.points_[None, :].astype(np.float64)),
-            intercept=np.array([self.intercept_]),
+            coef=sparse.csr_matrix(self._sign * self.scale_ * self.points_[None, :].astype(np.float64)),
+            intercept=np.array([self._sign * self.intercept_]),
             classes=self.classes_,
+            pos_label=self.pos_label,
             names=None if names is None else [str(name) for name in names],
             settings=FitSettings(k=self.k_, fit_intercept=True, standardize=False),
             preparation=preparation,
