@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 
-MOST_SUPPORTS = 400_000  # that a leaf may have to be run through: the core needs a second or less
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -52,6 +52,7 @@ class Node:
     maybe: tuple[int, ...]
     model: Model
     bound: float
+    needs: dict[int, float] = field(default_factory=dict)  # how much the model needs each column
     split: int = -1
     children: tuple[Node, ...] = ()
     exhausted: bool = False
@@ -152,9 +153,9 @@ class Proof:
         """Refine the tree until all of it is closed, or time is up."""
         self.push(self.root)
         try:
-            model, _ = fitted(self.problem, self.root.maybe, self.root.model, self.deadline)
+            self.fit(self.root)
             self.heap.clear()
-            self.push(self.with_model(self.root, model))
+            self.push(self.root)
             while self.heap and self.seconds_left() > 0.0:
                 if self.heap[0][0] >= self.level:
                     self.heap.clear()
@@ -182,17 +183,23 @@ class Proof:
         self.made += 1
         heapq.heappush(self.heap, (node.bound, self.made, node))
 
-    def with_model(self, node: Node, model: Model) -> Node:
-        """Give a node a model, if its bound is better."""
-        bound = self.problem.rows.region_bound(model, list(node.inside), list(node.maybe), self.limits)
+    def fit(self, node: Node) -> None:
+        """Give a node the model of all its columns, if the bound is better."""
+        model, node.needs = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
+        bound = self.bound(node, model)
         if bound > node.bound:
             node.model, node.bound = model, bound
-        return node
+
+    def bound(self, node: Node, model: Model) -> float:
+        """Return the bound that a model gives for a node."""
+        return self.problem.rows.region_bound(model, list(node.inside), list(node.maybe), self.limits)
 
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
         room = self.problem.k - len(node.inside)
-        if self.problem.k <= MOST_CELLS and (node.supports(self.problem.k) <= MOST_SUPPORTS or room <= 1):
+        if self.problem.k <= MOST_CELLS and (
+            node.supports(self.problem.k) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
+        ):
             return self.exhaust(node)
         if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
             self.status = "too_large"
@@ -202,14 +209,13 @@ class Proof:
 
     def split(self, node: Node) -> None:
         """Split by the column that the model of all columns needs most."""
-        model, worth = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
-        place = len(node.inside) + int(np.argmax(worth[len(node.inside) :]))
-        column = (*node.inside, *node.maybe)[place]
+        column = max(node.maybe, key=lambda j: node.needs.get(j, 0.0))
         rest = tuple(j for j in node.maybe if j != column)
-        inner = self.with_model(Node((*node.inside, column), rest, node.model, node.bound), model)
-        outer = Node(node.inside, rest, node.model, node.bound)
-        without, _ = fitted(self.problem, (*node.inside, *rest), drop(model, column), self.deadline)
-        outer = self.with_model(outer, without)
+        inner = Node((*node.inside, column), rest, node.model, node.bound, node.needs)
+        inner.bound = max(node.bound, self.bound(inner, node.model))
+        outer = Node(node.inside, rest, drop(node.model, column), node.bound)
+        outer.bound = self.bound(outer, outer.model)
+        self.fit(outer)
         node.split, node.children = column, (inner, outer)
         for child in node.children:
             if child.bound >= self.level:
@@ -302,7 +308,7 @@ def drop(model: Model, column: int) -> Model:
     return columns[kept], values[kept], intercept
 
 
-def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, Array]:
+def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, dict[int, float]]:
     """Return a model of the whole table with these columns, and how much it needs each.
 
     Any model makes a valid bound: the fit ends where it is when time is up.
@@ -339,8 +345,7 @@ def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadli
         worth = np.abs(b[:-1])
     else:
         b, worth = newton(loss, Z, T, b, deadline)
-    order = {int(j): place for place, j in enumerate(chosen)}
-    return (chosen, b[:-1], float(b[-1])), worth[[order[j] for j in columns]]
+    return (chosen, b[:-1], float(b[-1])), dict(zip(chosen.tolist(), worth.tolist(), strict=True))
 
 
 def newton(loss: Callable[[Array], Any], Z: Array, T: NDArray[Any], b: Array, deadline: float) -> tuple[Array, Array]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_CARD = 10  # that cross-validation looks at
-FEWEST_ROWS = 20  # of a line of the risk table: scores next to each other are taken together
+MOST_LINES = 16  # of the risk table
 LEAST_GAP = 1e-9
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
@@ -50,7 +50,7 @@ ENDINGS = {
 
 
 class RiskRow(NamedTuple):
-    """A line of the risk table: scores next to each other, their risk, and what held-out rows of this risk did."""
+    """A line of the risk table: a score, or a few next to each other, the risk, and what held-out rows of this risk did."""
 
     lowest: int
     highest: int
@@ -562,30 +562,27 @@ def variable_of(name: str) -> str:
 
 
 def risk_table(problem: ScoreProblem, card: Card, risks: Array) -> list[RiskRow]:
-    """Return the scores with their risks; a line has enough rows of the fit, and the held-out rows nearest in risk."""
+    """Return all scores that the questions can add up to, with their risks, and the held-out rows that are nearest in risk."""
     w = np.where(problem.y == 0.0, 0.0, 1.0) if problem.weights is None else problem.weights * np.count_nonzero(problem.y)
-    scores = card.score(problem.X)
-    values = np.unique(scores[problem.y != 0.0])
-    groups: list[list[int]] = [[]]
-    for value in values.tolist():
-        if groups[-1] and np.isin(scores, groups[-1]).sum() >= FEWEST_ROWS:
-            groups.append([])
-        groups[-1].append(value)
-    if len(groups) > 1 and np.isin(scores, groups[-1]).sum() < FEWEST_ROWS:
-        last = groups.pop()
-        groups[-1] += last
-    # A held-out row belongs to the line that is nearest in log-odds.
-    middles = np.array([np.average(group, weights=[max((scores == v).sum(), 1) for v in group]) for group in groups])
+    scores, sums = card.score(problem.X), {0}
+    for points in card.points.tolist():
+        sums |= {each + points for each in sums}
+    lines = [[each] for each in sorted(sums)]
+    counts = [float(w[scores == each].sum()) for each in sorted(sums)]
+    while len(lines) > MOST_LINES:  # the neighbours with the fewest rows share a line
+        i = min(range(len(lines) - 1), key=lambda i: (counts[i] + counts[i + 1], i))
+        lines[i : i + 2], counts[i : i + 2] = [lines[i] + lines[i + 1]], [counts[i] + counts[i + 1]]
+    middles = np.array([(line[0] + line[-1]) / 2.0 for line in lines])
     edges = card.scale * (middles[1:] + middles[:-1]) / 2.0 + card.intercept
     known = np.isfinite(risks) & (problem.y != 0.0)
     with np.errstate(divide="ignore"):
         place = np.searchsorted(edges, np.log(risks[known]) - np.log1p(-risks[known]), side="right")
     out = []
-    for i, group in enumerate(groups):
-        inside = np.isin(scores, group) & (w > 0.0)
-        here = place == i
-        rows = w[known][here].sum()
-        observed = float(w[known][here][problem.y[known][here] > 0.0].sum() / rows) if rows > 0.0 else float("nan")
-        risk = float(np.average(card.risk(scores[inside]), weights=w[inside]))
-        out.append(RiskRow(group[0], group[-1], risk, observed, round(float(rows), 6)))
+    for i, line in enumerate(lines):
+        inside, here = np.isin(scores, line) & (w > 0.0), place == i
+        rows = float(w[known][here].sum())
+        observed = float(w[known][here][problem.y[known][here] > 0.0].sum()) / rows if rows > 0.0 else float("nan")
+        seen = inside.any()
+        risk = np.average(card.risk(scores[inside]), weights=w[inside]) if seen else card.risk(middles[i])
+        out.append(RiskRow(line[0], line[-1], float(risk), observed, round(rows, 6)))
     return out
