@@ -195,7 +195,7 @@ def test_what_solve_accepts_a_file_can_say(settings, tmp_path):
     assert ez.verify(tmp_path / "proof.npz", X, Y).valid
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_heuristic_bound_is_a_number(tmp_path):
     certificate = ez.solve(X * 5e-324, Y > 0, k=0, loss="squared_hinge", lambda_2=0.1, bound="heuristic").certificate
     certificate.save(tmp_path / "proof.npz")

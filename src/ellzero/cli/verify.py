@@ -86,14 +86,12 @@ def as_certified(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
 
 
 def expected(args: argparse.Namespace, data: Data) -> dict[str, Any]:
-    """Return the settings that --expect states, with the weights of the data, the costs and the groups if there are any."""
-    stated = {
-        "sample_weight": data.weight,
-        "feature_cost": feature_costs(args, data),
-        "groups": feature_groups(args, data),
-    }
-    settings = {name: value for name, value in stated.items() if value is not None}
-    for statement in args.expect or ():
+    """Return the settings that --expect states, with weights, costs and groups; without it, those of them that are given."""
+    settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
+    if args.expect is None:
+        return {name: value for name, value in settings.items() if value is not None}
+    settings["groups"] = feature_groups(args, data)
+    for statement in args.expect:
         name, found, value = statement.partition("=")
         if not found:
             raise InvalidInputError(f"--expect must be NAME=VALUE, such as k=5, got {statement!r:.60}.")

@@ -29,7 +29,7 @@ from ellzero.exact.verifier.claims import (
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
-from ellzero.exact.verifier.statement import TERMS, column_names, describe, other_settings
+from ellzero.exact.verifier.statement import column_names, describe, other_settings, with_terms
 from ellzero.exact.verifier.tree import Report
 
 SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
@@ -131,9 +131,9 @@ def verify(
         ``report.problem``, which says in words what the certificate is about. A proof of another problem is not valid for you,
         and the reasons say where it differs.
     bound, swap_size, gap, free_bound : optional
-        What a proof may assume, be limited to or leave open. If you state a problem, the first three have their defaults of
-        :func:`solve`: a proof that assumes a ``bound`` or is about swaps only is about another problem. So is one that calls
-        itself optimal with a gap above 1e-4.
+        What a proof may assume, be limited to or leave open. If you state a penalty, a limit or a loss, the first three have
+        their defaults of :func:`solve`: a proof that assumes a ``bound`` or is about swaps only is about another problem. So is
+        one that calls itself optimal with a gap above 1e-4.
     expect : mapping
         The same settings, in a mapping.
     progress : bool or function
@@ -231,7 +231,8 @@ def wider_gap(header: Header, expected: Mapping[str, Any], gap: float) -> list[s
 
     One that he does not state is that of `solve` where the certificate calls itself optimal.
     """
-    stated = expected.get("gap", TERMS["gap"] if expected and header["status"] == "optimal" else math.inf)
+    meant = with_terms(expected) if header["status"] == "optimal" else expected
+    stated = meant.get("gap", math.inf)
     if not isinstance(stated, (int, float)) or stated != stated:
         raise InvalidInputError(f"gap must be a number, got {stated!r:.40}.")
     return [f"the proved gap is {gap:.6g}, not {stated:.6g} as expected."] if is_above(gap, stated) else []

@@ -25,8 +25,9 @@ ARRAYS = ("lower", "upper", "unpenalized", "feature_cost", "groups", "sample_wei
 TERMS: dict[str, Any] = {"bound": None, "swap_size": None, "gap": 1e-4}
 """What a proof may assume, be limited to or leave open, with the defaults of `ellzero.solve`.
 
-A reader who states a problem means these unless he states others. `free_bound`, which `solve` chooses, is compared only if it is
-stated."""
+A reader who states a problem (one of SETTINGS) means these unless he states others. `free_bound`, which `solve` chooses, is
+compared only if it is stated.
+"""
 
 
 def describe(header: Header, arrays: Arrays) -> list[str]:
@@ -117,7 +118,7 @@ def other_settings(header: Header, arrays: Arrays, expected: Mapping[str, Any], 
         raise InvalidInputError(
             f"verify compares settings of the problem ({', '.join(known)}), got {min(map(str, unknown))!r:.40}."
         )
-    wanted = {**TERMS, **expected} if expected else {}
+    wanted = with_terms(expected)
     if "lambda_0" in wanted and wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
     if "price" not in arrays and isinstance(wanted.get("budget"), (int, float)):  # without costs, a number of features
@@ -128,6 +129,11 @@ def other_settings(header: Header, arrays: Arrays, expected: Mapping[str, Any], 
         if name in wanted and not same_setting(header.get(name), wanted[name])
     ]
     return out + other_arrays(header, arrays, wanted, names)
+
+
+def with_terms(expected: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reader states, and what he means by that."""
+    return {**(TERMS if expected.keys() & set(SETTINGS) else {}), **expected}
 
 
 def other_arrays(header: Header, arrays: Arrays, wanted: Mapping[str, Any], names: list[str]) -> list[str]:
