@@ -453,7 +453,8 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     require(len(np.unique(rows)) == len(rows), "two nodes of the tree share a dual point.")
     idle = (branch < 0) & (arrays["row"] < 0)
     idle[0] = False
-    require(not idle[parent[1:]].any(), "a node of the tree that says nothing has children.")
+    twice = idle & np.append(False, idle[parent[1:]])
+    require(not twice[parent[1:]].any(), "a node of the tree that says nothing has children.")
     members, ends = arrays["block_members"] * problem.outputs, arrays["block_ends"]
     starts = np.concatenate(([0], ends))[:-1]
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
