@@ -59,12 +59,16 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
     std::vector<double> d = finite_curvatures(problem_, it);
     std::vector<double> own(d.size());  // D's diagonal
     problem_.X.design().curvature_diagonal(d.data(), own.data());
-    const double total = kernels::sum(own.data(), problem_.rows());
+    const double total = problem_.X.sum(own.data());
     if (total <= 1e-8 * problem_.broad_loss().curvature_bound()) return false;
     double drift = 0.0;
     if (!d_.empty()) {
-        scale_ = total / kernels::sum(own_.data(), problem_.rows());
-        for (size_t i = 0; i < own.size(); ++i) drift += std::abs(own[i] - scale_ * own_[i]);
+        scale_ = total / problem_.X.sum(own_.data());
+        drift = problem_.X.sum_over_rows([&](int64_t first, int64_t count) {
+            double sum = 0.0;
+            for (int64_t i = first; i < first + count; ++i) sum += std::abs(own[i] - scale_ * own_[i]);
+            return sum;
+        });
     }
     if (d_.empty() || drift > most_drift_ * total) {
         d_ = std::move(d);
@@ -111,7 +115,7 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
         for (int64_t k = 0; k < count; ++k) {
             double* side = sides.data() + k * n;
             problem_.X.axpy(columns[start + k], 1.0, side);
-            problem_.X.design().apply_curvature(d_.data(), side);
+            problem_.X.apply_curvature(d_.data(), side);
             auto& row = products_[columns[start + k]];
             if (!table_) row.resize(problem_.columns());
             rows.push_back(row.data());
