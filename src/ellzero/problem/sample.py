@@ -28,7 +28,7 @@ SEED = 20_040_101
 def sample_of(problem: Problem, threads: int) -> Problem | None:
     """Return the problem on a sample of its rows, in the same units of the columns; None where all rows serve as well."""
     size = max(LEAST_SAMPLE, PER_COLUMN * problem.design.shape[1] * problem.outputs)
-    if len(problem.w) < WORTH_SAMPLING * size or problem.loss.constant_curvature:
+    if len(problem.w) < WORTH_SAMPLING * size or not problem.loss.is_classification:
         return None
     if np.count_nonzero(problem.w) < WORTH_SAMPLING * size:
         return None

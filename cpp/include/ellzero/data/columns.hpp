@@ -14,7 +14,13 @@ class Columns {
   public:
     // mean and scale (= 1 / spread) may be null: no centring, no scaling. square[j] = sum_i w_i z_ij^2 of the column as seen.
     Columns(const Design& design, const double* mean, const double* scale, const double* square, Team& team, Monitor& monitor)
-        : design_(design), mean_(mean), scale_(scale), square_(square), team_(team), monitor_(monitor), parts_(parts_of(design)) {}
+        : design_(design),
+          mean_(mean),
+          scale_(scale),
+          square_(square),
+          team_(team),
+          monitor_(monitor),
+          parts_(parts_of(design)) {}
 
     int64_t rows() const { return design_.rows(); }
     int64_t count() const { return design_.columns(); }
@@ -43,9 +49,9 @@ class Columns {
     static double sum_over(Team& team, int64_t rows, const Body& body) {
         if (rows <= rows_at_a_time) return body(0, rows);
         std::vector<double> sums((rows + rows_at_a_time - 1) / rows_at_a_time);
-        team.run(rows, rows_at_a_time,
-                 [&](int64_t begin, int64_t end, int) { sums[begin / rows_at_a_time] = body(begin, end - begin); },
-                 operations_per_row * rows);
+        team.run(rows, rows_at_a_time, [&](int64_t begin, int64_t end, int) {
+            sums[begin / rows_at_a_time] = body(begin, end - begin);
+        }, operations_per_row * rows);
         return std::accumulate(sums.begin(), sums.end(), 0.0);
     }
     template <class Body>
