@@ -36,7 +36,7 @@ Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen, const 
       seen_(seen),
       sample_(sample),
       descent_(problem),
-      swaps_(sample ? *sample : problem, sample ? least_drift : most_drift),
+      swaps_(sample ? *sample : problem, sample ? least_drift : most_drift, sample ? &problem : nullptr),
       it_(problem) {
     if (sample) sampled_ = std::make_unique<Iterate>(*sample);
 }
