@@ -30,6 +30,7 @@ from ellzero.exact.verifier.claims import (
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
+from ellzero.exact.verifier.score_check import check_score, read_score
 from ellzero.exact.verifier.statement import column_names, describe, other_settings
 from ellzero.exact.verifier.tree import Report
 
@@ -151,6 +152,8 @@ def verify(
     numbers, claimed, watch = arithmetic_of(arithmetic), math.nan, watching(progress)
     expected = None if expect is None and not settings else {**(expect or {}), **settings}
     try:
+        if (card := read_score(certificate)) is not None:
+            return VerificationReport(**check_score(card, (X, y), arithmetic == "exact", expected, watch))
         header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])
