@@ -23,6 +23,7 @@ LAYERS = [
     ["exact"],
     ["paths"],
     ["estimators"],
+    ["scores"],
     ["ellzero"],  # the root, which gathers the public names
     ["report"],
     ["cli"],

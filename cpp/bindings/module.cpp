@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     ellzero::bindings::register_snapshot(m);
     ellzero::bindings::register_search(m);
     ellzero::bindings::register_relaxations(m);
+    ellzero::bindings::register_scores(m);
 }

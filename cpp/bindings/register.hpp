@@ -14,5 +14,6 @@ void register_algorithms(nanobind::module_& m);
 void register_search(nanobind::module_& m);
 void register_relaxations(nanobind::module_& m);
 void register_snapshot(nanobind::module_& m);
+void register_scores(nanobind::module_& m);
 
 }  // namespace ellzero::bindings

@@ -431,7 +431,7 @@ class PathResult:
     @lambda_0.setter
     def lambda_0(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
-def fit_path(problem: Problem, options: PathOptions, *, threads: int, progress: object | None, check: object | None) -> PathResult: ...
+def fit_path(problem: Problem, options: PathOptions, sample: Problem | None, *, threads: int, progress: object | None, check: object | None) -> PathResult: ...
 
 class Thresholded:
     """A fixed point of hard thresholding."""
@@ -1067,3 +1067,84 @@ class Relaxations:
 
     def refit(self, columns: Sequence[int]) -> Model:
         """The best model on these features."""
+
+class Card:
+    """Points for some columns, with scale and intercept."""
+
+    @property
+    def support(self) -> list[int]: ...
+
+    @property
+    def points(self) -> list[int]: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+    @property
+    def loss(self) -> float:
+        """Infinite: there is none."""
+
+class Boxes:
+    """A partition of the points of a support, each part with a model."""
+
+    @property
+    def low(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @low.setter
+    def low(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def high(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @high.setter
+    def high(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def models(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @models.setter
+    def models(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def bounds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @bounds.setter
+    def bounds(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+class Exhaustion:
+    """All supports of one size, run through."""
+
+    @property
+    def supports(self) -> int: ...
+
+    @property
+    def survivors(self) -> int: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def least(self) -> float: ...
+
+    @property
+    def listed(self) -> list[list[int]]: ...
+
+    @property
+    def boxes(self) -> list[Boxes]: ...
+
+    @property
+    def best(self) -> Card: ...
+
+class Scores:
+    """Data and rules of a score card."""
+
+    def __init__(self, x: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, low: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], conflict: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], most: float, k: int, threads: int) -> None: ...
+
+    def add_layer(self, positive: bool, worth: float, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def search(self, seconds: float) -> Card: ...
+
+    def exhaust(self, inside: Sequence[int], maybe: Sequence[int], *, size: int, level: float, upper: float, share: float, listing: bool, seconds: float) -> Exhaustion: ...

@@ -39,15 +39,24 @@ void thin_out(std::set<int>& sizes, int turn) {
     const int largest = *sizes.rbegin();
     std::erase_if(sizes, [&, index = turn](int size) mutable { return index++ % 2 != 0 && size != largest; });
 }
+
+bool nested(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+    return a.size() < b.size() ? std::ranges::includes(b, a) : std::ranges::includes(a, b);
+}
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted)
-    : problem_(problem), effort_(effort), wanted_(std::move(wanted)), whole_(problem, outer_drift) {
+LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample)
+    : problem_(problem),
+      effort_(effort),
+      wanted_(std::move(wanted)),
+      finishes_(sample != nullptr),
+      whole_(problem, outer_drift, nullptr, sample) {
     wanted_.erase(wanted_.begin(), wanted_.upper_bound(0));
     wanted_.erase(wanted_.upper_bound(most_kicked), wanted_.end());
 }
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    if (finishes_) return finish(pool, sizes, report);
     const bool large = problem_.X.design().bytes() > small_bytes, thorough = effort_ == Effort::thorough && !wanted_.empty();
     const int most_looks = large ? looks_at_large : looks_at_small, most_steps = most_looks + (thorough ? most_kickings : 0);
     std::set<int> open;  // sizes whose models have not been held against all columns
@@ -77,6 +86,38 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
         report((most_looks + k + 1.0) / most_steps, pool.largest());
         if (open.empty() || !look_outside(pool, open)) break;
     }
+}
+
+void LocalSearch::finish(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    std::vector<int> order(sizes.begin(), sizes.end());
+    bool changed = true;
+    for (int round = 0; round < most_rounds && changed; ++round) {
+        changed = false;
+        for (const int size : order) {
+            if (size == 0) continue;
+            report(round / (round + 1.0), size);
+            for (const int neighbour : {size - 1, size + 1}) changed |= start_from(pool, neighbour, size);
+            const Model* current = pool.of_size(size);
+            if (!current || current->searched) continue;
+            Model model = *current;
+            changed |= whole_.improve(model, {.most = size});
+            pool.insert(model);
+        }
+        std::ranges::reverse(order);
+    }
+}
+
+bool LocalSearch::start_from(Pool& pool, int neighbour, int size) {
+    const Model *from = pool.of_size(neighbour), *kept = pool.of_size(size);
+    if (!from || (kept && !started_.emplace(size, from->support).second)) return false;
+    // Where one contains the other, what would be made is a swap away from what is there, and ranked; but kinks mislead.
+    const bool near = kept && nested(from->support, kept->support);
+    if (near && !problem_.loss.has_kink()) return false;
+    const double target = near ? kept->cost : Penalty::infinity;
+    Model trial = neighbour < size ? whole_.grown(*from, target) : whole_.shrunk(*from, target);
+    if (!std::isfinite(trial.cost) || trial.size != size) return false;
+    if (!kept || (!near && kept->support != trial.support)) whole_.improve(trial, {.most = size});
+    return pool.insert(trial);
 }
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {

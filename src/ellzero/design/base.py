@@ -40,6 +40,9 @@ class Design(Protocol):
     def take(self, columns: NDArray[Any]) -> Design:
         """Return a design of some of the columns."""
 
+    def on_rows(self, rows: NDArray[np.int64]) -> Design:
+        """Return a design of some of the rows (ascending) in memory."""
+
     def reader(self) -> Reader | None:
         """Return a function that reads some rows, None if X cannot be read by rows, or is too sparse for it."""
 

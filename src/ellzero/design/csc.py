@@ -67,6 +67,10 @@ class CscDesign:
         arrays = (self.matrix.data, self.matrix.indices, indptr)
         return CscDesign(sparse.csc_matrix(arrays, shape=(self.shape[0], len(columns)), copy=False), names)
 
+    def on_rows(self, rows: NDArray[np.int64]) -> CscDesign:
+        """Return a copy of some of the rows."""
+        return CscDesign(self.matrix[rows], self.names)
+
     def stored(self) -> Any:
         """Return the matrix itself."""
         return self.matrix

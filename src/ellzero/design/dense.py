@@ -47,6 +47,10 @@ class DenseDesign:
         """Return a copy of some of the columns."""
         return DenseDesign(self.array[:, columns], names_at(self.names, columns))
 
+    def on_rows(self, rows: NDArray[np.int64]) -> DenseDesign:
+        """Return a copy of some of the rows."""
+        return DenseDesign(np.asfortranarray(self.array[rows]), self.names)
+
     def stored(self) -> NDArray[Any]:
         """Return the array itself."""
         return self.array

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero import _core
-from ellzero.design.base import Array, Reader, names_at
+from ellzero.design.base import Array, Design, Reader, as_design, names_at
 from ellzero.design.dense import DenseDesign
 from ellzero.design.store import Moments, Products, Request, Store
 
@@ -73,6 +74,13 @@ class StoredDesign:
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a design of some columns (ascending) in memory."""
         return DenseDesign(self.store.take(columns), names_at(self.names, columns))
+
+    def on_rows(self, rows: NDArray[np.int64]) -> Design:
+        """Return a design of some of the rows (ascending) in memory; all columns are read, a few at a time."""
+        n, p = self.shape
+        wide = max(1, GRAM_BYTES // (8 * n))
+        parts = [self.store[:, first : min(first + wide, p)][rows] for first in range(0, p, wide)]
+        return as_design(sparse.hstack(parts) if self.store.storage == "sparse" else np.hstack(parts), self.names)
 
     def stored(self) -> Store:
         """Return the store itself, whose columns can be sliced."""

@@ -103,14 +103,18 @@ class Units:
     def core_models(self, models: Iterable[Model]) -> list[_core.Model]:
         """Return models in the core's form, so that it can start from them: the inverse of `coefficients`."""
         out = []
-        for support, values, intercept, cost in ((*model.coefficients, model.cost) for model in models):
-            core = _core.Model()
-            core.support = atoms_of(support.astype(np.int32), len(self.centre))
-            core.beta = (values * self.spread[support, None] / self.coefficient).ravel()
-            core.intercept = (intercept - self.centre + self.mean[support] @ values) / self.response
-            core.cost = cost / self.cost
-            out.append(core)
+        for model in models:
+            out.append(core := self.core_model(model.coefficients))
+            core.cost = model.cost / self.cost
         return out
+
+    def core_model(self, at: Coefficients) -> _core.Model:
+        """Return coefficients in the core's form, without a cost."""
+        core, (support, values, intercept) = _core.Model(), at
+        core.support = atoms_of(support.astype(np.int32), len(self.centre))
+        core.beta = (values * self.spread[support, None] / self.coefficient).ravel()
+        core.intercept = (intercept - self.centre + self.mean[support] @ values) / self.response
+        return core
 
     def coefficients(self, model: _core.Model) -> Coefficients:
         """Return the coefficients of a core model on the scale of X, inside their bounds, without features that are zero."""

@@ -14,10 +14,12 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.problem.rows import FewRows
+from ellzero.problem.sample import sample_of
 from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
 
 Array = NDArray[np.float64]
+SHARE_OF_SAMPLE = 0.5  # of a search that starts there, in reports of its progress
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 
 
@@ -67,7 +69,7 @@ class PathOptions:
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING, few: FewRows | None = None) -> _core.Problem:
-    """Return the problem in the core's form and units; `few` rows are centred, so that their intercept is zero.
+    """Return the problem in the core's form and units, on the `few` rows that stand for all, if there are any.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
@@ -78,7 +80,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     if few is None:
         design, y, w, intercept = problem.design.core, units.core_response(problem.y), problem.w, problem.fit_intercept
     else:
-        design, y, w, intercept = few.design.core, few.y.ravel(order="F"), few.w, False
+        design, y, w = few.design.core, few.y.ravel(order="F"), few.w
+        intercept = problem.fit_intercept and not few.centred
     mean = problem.mean if intercept else None
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
@@ -133,22 +136,47 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     """Compute the path of a problem that has only columns that a model can use."""
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
+    few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
+    sample = sample_of(problem, options.threads, few) if options.algorithm == "local_search" else None
+    if sample is not None:
+        found = solve_on_columns(
+            sample, options.for_part(0.0, SHARE_OF_SAMPLE), [moved(problem, sample, s) for s in seeds], sweep
+        )
+        if found.stopped is not None:
+            found.by_size = [moved(sample, problem, model) for model in found.by_size]
+            return found
+        # Models along lambda_0 are swept for on all rows, too: they are nowhere worse than those of coordinate descent.
+        seeds, sweep = [*seeds, *models_of_sample(problem, sample, found, options)], sweep and not options.sizes
+        options = options.for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
     unit = problem.units.lambda_0
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
-    few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    seeds = list(seeds) if few is None else [without_intercept(seed) for seed in seeds]
+    seeds = [without_intercept(seed) for seed in seeds] if few is not None and few.centred else list(seeds)
     known |= {"lambda_0": options.lambda_0 / unit, "seeds": seeds, "sweep": sweep}
     found = _core.fit_path(
         core_problem(problem, options.tol, few=few),
         core_object(_core.PathOptions, **known),
+        None if sample is None else core_problem(sample, options.tol),
         threads=options.threads,
         progress=of_part(options.progress, 0.0, 1.0, unit),
         check=options.check,
     )
     found.lambda_0 = found.lambda_0 * unit
     return found
+
+
+def models_of_sample(problem: Problem, sample: Problem, found: _core.PathResult, options: PathOptions) -> list[_core.Model]:
+    """Return what a search on a sample found, for the search on all rows to start from."""
+    most = 1 + max((model.size for model in found.models), default=0)
+    wanted = options.sizes or range(most + 1)
+    best = {tuple(model.support): model for model in (*found.models, *found.by_size) if model.size in wanted}
+    return [moved(sample, problem, model) for model in best.values()]
+
+
+def moved(here: Problem, there: Problem, model: _core.Model) -> _core.Model:
+    """Return a core model of one problem in the units of another on the same columns."""
+    return there.units.core_model(here.units.coefficients(model))
 
 
 def of_part(progress: ProgressCallback | None, begin: float, share: float, unit: float = 1.0) -> ProgressCallback | None:

@@ -34,6 +34,8 @@ struct PathOptions {
     int max_support = 1 << 30;                    // the path ends before a larger model
     bool sweep = true;                            // false: only polish the seeds (grids that are swept back)
     std::vector<Model> seeds;                     // models of neighbouring problems
+    // The problem on a sample of the rows, where such a search has found the seeds; null: the search is on all rows.
+    const Problem* sample = nullptr;
 };
 
 struct PathResult {

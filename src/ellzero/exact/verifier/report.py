@@ -29,6 +29,7 @@ from ellzero.exact.verifier.claims import (
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
+from ellzero.exact.verifier.score_check import check_score, read_score
 from ellzero.exact.verifier.statement import column_names, describe, other_settings, with_terms
 from ellzero.exact.verifier.tree import Report
 
@@ -164,6 +165,9 @@ def verify(
     numbers, claimed, watch = arithmetic_of(arithmetic), math.nan, watching(progress)
     expected = {**(expect or {}), **settings}
     try:
+        if (card := read_score(certificate)) is not None:
+            of_card = check_score(card, (X, y), arithmetic == "exact", expected or None, watch)
+            return VerificationReport(verdict="valid" if of_card["valid"] else "not valid", **of_card)
         header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])

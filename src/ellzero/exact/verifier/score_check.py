@@ -1,0 +1,379 @@
+"""The check of a certificate of a score card: its claims read, its tree walked, its boxes of points bounded.
+
+A score gives whole points w_j, l_j <= w_j <= u_j, to at most k columns of zeros and ones; the risk is
+1 / (1 + exp(-(a score + c))) with a scale a in [0, A] and any intercept c. The proof is a tree over columns ("in" or "out"). A
+leaf holds a model, whose dual point bounds all supports of the leaf, or is exhausted: then all of its supports are run through
+here. Each must be closed by its entropy, by a dual point found here, or be listed with boxes of points that cover it, each with
+a model.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.devices import at_hand
+from ellzero.base.imports import whole_imports
+from ellzero.base.reading import Form, Malformed, check_forms, read_archive
+from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
+from ellzero.exact.verifier.score_bounds import Counts, Rows
+
+FORMAT = "ellzero score"
+MOST_POINTS, MOST_COLUMNS, MOST_CELLS = 1000, 63, 12
+"""Points of a column either way, columns of a card, and columns of supports that are run through."""
+STATUSES = ("optimal", "complete", "time_limit", "interrupted", "too_many", "too_large")
+NUMBERS = ("max_scale", "scale", "intercept", "objective", "lower_bound", "gap_asked")
+FIELDS = {"format", "version", "n", "p", "k", "status", "threshold", "fingerprint_X", "fingerprint_y", "digest", *NUMBERS}
+TOLERANCE = 1e-9  # relative to the objective; claims agree with what is computed here to this precision
+FORMS = {
+    "points_lower": Form("i", ("p",), low=-MOST_POINTS, high=1),
+    "points_upper": Form("i", ("p",), low=0, high=MOST_POINTS + 1),
+    "support": Form("i", ("used",), low=0, high="p", ascending=True),
+    "points": Form("i", ("used",)),
+    "tree": Form("i", ("nodes",), low=-2, high="p"),
+    "model_ends": Form("i", ("models + 1",), starts_of="model_columns"),
+    "model_columns": Form("i", ("entries",), low=0, high="p"),
+    "model_values": Form("f", ("entries",), finite=True),
+    "model_intercepts": Form("f", ("models",), finite=True),
+    "listed": Form("i", ("listed", "k"), low=-1, high="p"),
+    "box_support": Form("i", ("boxes",), low=0, high="listed"),
+    "box_lower": Form("i", ("boxes", "k")),
+    "box_upper": Form("i", ("boxes", "k")),
+    "box_points": Form("f", ("boxes", "k + 1"), finite=True),
+    "exclusive_ends": Form("i", ("sets + 1",), starts_of="exclusive"),
+    "exclusive": Form("i", ("excluded",), low=0, high="p"),
+}
+OPTIONAL = {"weights": Form("f", ("n",), low=0.0, finite=True), "classes": Form("iufbU", ("two",))}
+LARGEST = 1e300
+
+
+def read_score(certificate: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+    """Return header and arrays if this is a certificate of a score card, or the file of one; nothing otherwise."""
+    if not isinstance(certificate, (str, os.PathLike)):
+        header = getattr(certificate, "header", None)
+        if not isinstance(header, Mapping) or header.get("format") != FORMAT:
+            return None
+        return dict(header), {name: np.asarray(array) for name, array in certificate.arrays.items()}
+    try:
+        header, arrays = read_archive(certificate, FORMS | OPTIONAL)
+    except (Malformed, OSError):
+        return None  # the other reader says what is wrong
+    return (header, arrays) if header.get("format") == FORMAT else None
+
+
+def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse claims that are not of the right type, shape and range."""
+    require(type(header.get("version")) is int and header["version"] == 1, "only version 1 of score certificates is read here.")
+    missing, unknown = FIELDS - header.keys(), header.keys() - FIELDS
+    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
+    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
+    try:
+        found = digest(header, arrays)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
+    require(header["digest"] == found, "the digest does not match: the certificate was altered or damaged.")
+    for name in ("n", "p", "k"):
+        value = header[name]
+        require(type(value) is int and 1 <= value < 2**31, f"{name} is no usable number: {value!r:.40}.")
+    require(header["k"] <= MOST_COLUMNS, f"k is above {MOST_COLUMNS}.")
+    for name in NUMBERS + ("threshold",) * (header["threshold"] is not None):
+        value = header[name]
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        require(number and -LARGEST < value < LARGEST, f"{name} is no usable number: {value!r:.40}.")
+    require(0.0 < header["max_scale"] <= 1e3 and header["gap_asked"] >= 0.0, "max_scale or gap_asked is out of range.")
+    require(header["status"] in STATUSES, f"status is unknown: {header['status']!r:.40}.")
+    sizes = {"n": header["n"], "p": header["p"], "k": header["k"], "k + 1": header["k"] + 1, "two": 2}
+    extra = {name: form for name, form in OPTIONAL.items() if name in arrays and (name != "classes")}
+    unknown = arrays.keys() - FORMS.keys() - OPTIONAL.keys()
+    require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
+    try:
+        sizes = check_forms({name: arrays[name] for name in arrays if name != "classes"}, FORMS | extra, sizes)
+        require("classes" in arrays, "classes is missing.")
+        OPTIONAL["classes"].check_header("classes", arrays["classes"].dtype, arrays["classes"].shape, sizes)
+    except Malformed as error:
+        raise Refused(f"{error}.") from None
+    for one, other in (("model_ends", "model_intercepts"), ("exclusive_ends", None)):
+        require(other is None or len(arrays[one]) == len(arrays[other]) + 1, f"{one} does not have an end for each model.")
+    require(len(np.unique(arrays["classes"])) == 2, "classes lists a label twice.")
+
+
+@dataclass(eq=False)
+class Proof:
+    """A certificate with its data: what the parts of the proof are checked against."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    rows: Rows
+    tell: Callable[[float], None] | None = None
+    reasons: list[str] = field(default_factory=list)
+    supports: int = 0  # run through
+    leaves: int = 0
+    unsolved: int = 0
+    models: set[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=set)
+    least: float = math.inf
+
+    def __post_init__(self) -> None:
+        arrays, p = self.arrays, self.header["p"]
+        self.k, self.most = self.header["k"], float(self.header["max_scale"])
+        self.level = float(self.header["lower_bound"])
+        self.enough = -math.inf  # bounds below it leave the gap open
+        self.low, self.high = (arrays[f"points_{side}"].astype(np.int64) for side in ("lower", "upper"))
+        self.conflict: NDArray[np.bool_] | None = None
+        if len(arrays["exclusive"]):
+            self.conflict = np.zeros((p, p), dtype=bool)
+            for start, end in zip(arrays["exclusive_ends"][:-1], arrays["exclusive_ends"][1:], strict=True):
+                members = arrays["exclusive"][start:end]
+                self.conflict[np.ix_(members, members)] = True
+            np.fill_diagonal(self.conflict, False)
+        self.null_intercept = math.log(float(self.rows.P.sum()) / float(self.rows.N.sum()))
+        self.listed = self.read_listed()
+
+    def objective(self, support: NDArray[np.int64], points: NDArray[np.int64], scale: float, intercept: float) -> float:
+        """Return the loss of a score."""
+        eta = scale * (self.rows.X[:, support] @ points.astype(np.float64)) + intercept
+        P, N = self.rows.P.astype(np.float64), self.rows.N.astype(np.float64)
+        losses = np.append(P * np.logaddexp(0.0, -eta), N * np.logaddexp(0.0, eta))
+        return float(self.rows.unit) * math.fsum(losses.tolist())
+
+    def check_score(self) -> float:
+        """Return the objective of the claimed score; refuse one that breaks a rule."""
+        arrays, header = self.arrays, self.header
+        support, points = arrays["support"].astype(np.int64), arrays["points"].astype(np.int64)
+        require(len(support) <= self.k, f"the score uses {len(support)} columns, k allows {self.k}.")
+        inside = (points != 0) & (points >= self.low[support]) & (points <= self.high[support])
+        require(inside.all(), "the score has points that are zero or out of their range.")
+        require(0.0 <= header["scale"] <= self.most, "the scale is not between zero and max_scale.")
+        require(not self.breaks(support), "the score uses two columns that exclude each other.")
+        return self.objective(support, points, float(header["scale"]), float(header["intercept"]))
+
+    def breaks(self, support: Any) -> bool:
+        """Return whether two columns of a support exclude each other."""
+        return self.conflict is not None and bool(self.conflict[np.ix_(support, support)].any())
+
+    def read_listed(self) -> dict[tuple[int, ...], int]:
+        """Return the place of each listed support; each is in ascending order, after which there is -1."""
+        out: dict[tuple[int, ...], int] = {}
+        for place, row in enumerate(self.arrays["listed"].tolist()):
+            support = tuple(j for j in row if j >= 0)
+            ordered = list(support) == sorted(set(support)) and row == [*support] + [-1] * (self.k - len(support))
+            require(ordered and support not in out, "a listed support is malformed.")
+            out[support] = place
+        return out
+
+    def walk(self) -> None:
+        """Go through the tree; set the least bound of its leaves."""
+        tree, done = self.arrays["tree"].tolist(), 0.0
+        stack: list[tuple[tuple[int, ...], tuple[int, ...], float]] = [((), tuple(range(self.header["p"])), 1.0)]
+        model = 0
+        for split in tree:
+            require(len(stack), "the tree goes on after its end.")
+            inside, maybe, share = stack.pop()
+            if split >= 0:
+                require(split in maybe and len(inside) < self.k, "the tree splits a column that is in or out.")
+                rest = tuple(j for j in maybe if j != split)
+                stack += [(inside, rest, share / 2), ((*inside, split), rest, share / 2)]  # in comes first
+                continue
+            self.leaves += 1
+            if split == -2:
+                require(model < len(self.arrays["model_intercepts"]), "a leaf of the tree has no model.")
+                bound = self.model_bound(model, inside, maybe)
+                model += 1
+                self.unsolved += bound < self.enough
+            else:
+                bound = self.exhaust(inside, maybe)
+            self.least = min(self.least, bound)
+            done += share
+            if self.tell is not None:
+                self.tell(done)
+        require(not stack, "the tree ends too early.")
+
+    def model_bound(self, model: int, inside: tuple[int, ...], maybe: tuple[int, ...]) -> float:
+        """Return the bound that a model gives for all supports of a node."""
+        start, end = self.arrays["model_ends"][model : model + 2].tolist()
+        used, values = self.arrays["model_columns"][start:end], self.arrays["model_values"][start:end]
+        point = used, values, float(self.arrays["model_intercepts"][model])
+        if self.breaks(list(inside)):
+            return math.inf
+        return self.rows.region_bound(point, list(inside), list(maybe), (self.low, self.high, self.k, self.most))
+
+    def exhaust(self, inside: tuple[int, ...], maybe: tuple[int, ...]) -> float:
+        """Return the least bound of the supports of a node."""
+        top, least = min(self.k, len(inside) + len(maybe)), math.inf
+        require(top <= MOST_CELLS, f"supports of more than {MOST_CELLS} columns are not run through here.")
+        if self.breaks(list(inside)):
+            return math.inf
+        # A larger support holds the smaller ones, since no points are points; but columns that exclude others may have no room.
+        for size in range(top if self.conflict is None else len(inside), top + 1):
+            for count, found in self.rows.open_supports(list(inside), list(maybe), size, self.level, self.conflict):
+                self.supports += count
+                if len(found):
+                    least = min(least, self.close(np.sort(found, axis=1)))
+        return least
+
+    def close(self, supports: NDArray[np.int64]) -> float:
+        """Return the least bound of supports that entropy leaves open."""
+        if supports.shape[1] == 0:
+            return self.objective(supports[0], supports[0], 0.0, self.null_intercept)
+        bounds = self.rows.free_bounds(supports, self.low, self.high, self.most)
+        for i in np.flatnonzero(~(bounds >= self.level)):
+            place = self.listed.get(tuple(supports[i].tolist()))
+            if place is not None:
+                bounds[i] = max(bounds[i], self.listed_bound(place, supports[i]))
+        return float(bounds.min())
+
+    def listed_bound(self, place: int, support: NDArray[np.int64]) -> float:
+        """Return the least bound of the boxes of a listed support; of a list of scores, without those that are listed."""
+        which = np.flatnonzero(self.arrays["box_support"] == place)
+        low, high = (self.arrays[f"box_{side}"][which].astype(np.int64) for side in ("lower", "upper"))
+        size = len(support)
+        padded = not (low[:, size:].any() or high[:, size:].any() or self.arrays["box_points"][which][:, size:-1].any())
+        low, high = low[:, :size], high[:, :size]
+        if not padded or not covers(low, high, self.low[support], self.high[support]):
+            self.reasons.append(f"the boxes of support {support.tolist()} do not cover its points.")
+            return -math.inf
+        points = self.arrays["box_points"][which][:, [*range(size), self.k]]
+        bounds = self.rows.boxes_bound(support, points, low, high, self.most)
+        if self.header["threshold"] is not None:
+            single = (low == high).all(axis=1) & ~(bounds >= self.level)
+            for row in low[single]:
+                self.models.add((tuple(support[row != 0].tolist()), tuple(row[row != 0].tolist())))
+            bounds = bounds[~single]
+        return float(bounds.min(initial=math.inf))
+
+
+def covers(low: Counts, high: Counts, least: Counts, most: Counts) -> bool:
+    """Return whether boxes are inside of one, apart from each other, and hold as many points as it together."""
+    if (low > high).any() or (low < least).any() or (high > most).any():
+        return False
+    sizes = sum(math.prod(each) for each in (high - low + 1).tolist())
+    if sizes != math.prod((most - least + 1).tolist()):
+        return False
+    step = max(1, (1 << 22) // max(low.size, 1))
+    for start in range(0, len(low), step):
+        part = slice(start, start + step)
+        meet = ((low[part, None] <= high) & (high[part, None] >= low)).all(axis=2)
+        if meet.sum() != len(low[part]):  # each meets itself
+            return False
+    return True
+
+
+def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> Rows:
+    """Return the rows of the data; refuse data that the certificate was not made for."""
+    n, p = header["n"], header["p"]
+    try:
+        matrix = as_matrix(X)
+        require(tuple(matrix.shape) == (n, p), f"X has shape {tuple(matrix.shape)}, the certificate is for {(n, p)}.")
+        same = fingerprint_matrix(matrix, "dense") == header["fingerprint_X"]
+        require(same, "X is not the matrix that the certificate was made for.")
+        values = dense(matrix[:, :])
+        require(((values == 0.0) | (values == 1.0)).all(), "X has entries that are neither zero nor one.")
+        labels = np.asarray(at_hand(y))
+        require(labels.shape in ((n,), (n, 1)), f"y has shape {labels.shape}, the certificate is for {n} rows.")
+        labels = labels.ravel()
+        labels = labels.astype(str) if arrays["classes"].dtype.kind == "U" else labels
+        signs = np.where(labels == arrays["classes"][1], 1.0, np.where(labels == arrays["classes"][0], -1.0, 0.0))
+    except (TypeError, ValueError) as error:
+        raise Refused(f"X or y cannot be read as numbers: {error}") from None
+    weights = arrays.get("weights")
+    if weights is not None:
+        require(abs(weights.sum() - 1.0) <= TOLERANCE, "weights do not sum to one.")
+        signs = np.where(weights > 0.0, signs, 0.0)
+    same = (
+        fingerprint_vector(signs) == header["fingerprint_y"] and (signs[... if weights is None else weights > 0.0] != 0.0).all()
+    )
+    require(same, "y is not the target that the certificate was made for.")
+    data = values.astype(np.uint8), signs, weights
+    require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
+    if not exactly:
+        return Rows.of(*data)
+    with whole_imports():
+        from ellzero.exact.verifier.score_exact import ExactRows
+    return ExactRows.exactly(*data)
+
+
+def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expected: Mapping[str, Any]) -> list[str]:
+    """Return where a certificate differs from the settings that the reader states."""
+    out = []
+    for name, value in expected.items():
+        if name in ("points_lower", "points_upper"):
+            same = bool(np.all(arrays[name] == np.asarray(value)))
+            found: Any = "another"
+        elif name in ("k", "max_scale", "gap_asked", "threshold"):
+            found, same = header[name], header[name] == value
+        else:
+            out.append(f"{name} is not a setting of a score card.")
+            continue
+        out += [] if same else [f"{name} is {found} in the certificate, not {value!r:.40} as expected."]
+    return out
+
+
+def describe(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
+    """Return in words what the proof is about."""
+    low, high = int(arrays["points_lower"].min()), int(arrays["points_upper"].max())
+    same = bool((arrays["points_lower"] == low).all() and (arrays["points_upper"] == high).all())
+    lines = [
+        f"risk score, logistic loss, {header['n']} rows and {header['p']} columns of zeros and ones",
+        f"points from {low} to {high}{'' if same else ' or narrower'}, for at most {header['k']} columns, scale from 0 to "
+        f"{header['max_scale']:g}, intercept free",
+    ]
+    if len(arrays["exclusive"]):
+        lines.append(f"at most one column of each of {len(arrays['exclusive_ends']) - 1} sets")
+    return lines + ["with weights of the rows"] * ("weights" in arrays)
+
+
+def check_score(
+    claims: tuple[dict[str, Any], dict[str, NDArray[Any]]],
+    data: tuple[Any, Any],
+    exactly: bool,
+    expected: Mapping[str, Any] | None,
+    tell: Callable[[float], None] | None,
+) -> dict[str, Any]:
+    """Check a certificate of a score card; return the entries of a report."""
+    header, arrays = claims
+    check_claims(header, arrays)
+    proof = Proof(header, arrays, read_data(header, arrays, *data, exactly), tell)
+    objective = proof.check_score()
+    claimed, threshold = float(header["lower_bound"]), header["threshold"]
+    nothing = np.zeros(0, dtype=np.int64)
+    null = proof.objective(nothing, nothing, 0.0, proof.null_intercept)
+    scale = objective if objective > 1e-6 * null else null
+    top = objective if threshold is None else float(threshold)
+    proof.enough = top - header["gap_asked"] * scale - TOLERANCE * scale
+    proof.walk()
+    lower = min(proof.least, claimed, top)
+    gap = max(0.0, top - lower) / scale
+    reasons = proof.reasons + ([] if expected is None else expectations(header, arrays, expected))
+    if abs(header["objective"] - objective) > TOLERANCE * scale:
+        reasons.append(f"the score's loss is {objective:.15g}, not {header['objective']:.15g} as claimed.")
+    if claimed > lower + TOLERANCE * scale:
+        reasons.append(f"the proof shows the lower bound {lower:.15g} only, not {claimed:.15g} as claimed.")
+    if header["status"] in ("optimal", "complete") and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
+        reasons.append(f"the status is '{header['status']}' but the proved gap is {gap:.6g}, not {header['gap_asked']:.6g}.")
+    if (header["status"] == "complete") != (threshold is not None) and header["status"] in ("optimal", "complete"):
+        reasons.append("the status does not fit the threshold.")
+    if threshold is not None and threshold < objective:
+        reasons.append("the threshold is below the loss of the score.")
+    valid = not reasons
+    if proof.unsolved:
+        reasons.append(f"{proof.unsolved} of {proof.leaves} leaves are open: the search stopped early ({header['status']}).")
+    return {
+        "valid": valid,
+        "objective": objective,
+        "lower_bound": lower,
+        "gap": gap,
+        "claimed_lower_bound": claimed,
+        "nodes": len(arrays["tree"]),
+        "leaves": proof.leaves,
+        "open_leaves": proof.unsolved,
+        "reasons": reasons,
+        "problem": describe(header, arrays),
+        "models": None if threshold is None else len(proof.models),
+        "threshold": threshold,
+        "arithmetic": "exact" if exactly else "float64",
+    }

@@ -1,0 +1,70 @@
+"""Small score problems, and all their cards by brute force: every vector of points, its scale and intercept by root finding."""
+
+import itertools
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit, xlogy
+
+from ellzero.scores.problem import ScoreProblem
+from ellzero.scores.proving import ProofOptions, solve_scores
+
+
+def draw(seed: int) -> ScoreProblem:
+    """A problem of at most 6 columns; some have weights, exclusive sets, one-sided points or labels that can be separated."""
+    rng = np.random.default_rng(seed)
+    p, n = int(rng.integers(1, 7)), int(rng.integers(8, 120))
+    largest = int(rng.choice([1, 2, 3, 5])) if p <= 3 else int(rng.choice([1, 2])) if p <= 5 else 1
+    X = (rng.random((n, p)) < rng.uniform(0.1, 0.9, p)).astype(np.uint8)
+    eta = X @ rng.normal(0.0, 2.0, p) * rng.choice([0.5, 1.0, 4.0])
+    y = np.where(rng.random(n) < expit(eta - eta.mean()), 1.0, -1.0)
+    if seed % 5 == 0:
+        y = np.where(eta > np.median(eta), 1.0, -1.0)
+    if abs(y.sum()) == n:
+        y[0] *= -1.0
+    k, most = int(rng.integers(1, p + 1)), float(rng.choice([0.2, 0.5, 2.0]))
+    low, high = -rng.integers(0, largest + 1, p), rng.integers(0, largest + 1, p)
+    weights = None
+    if seed % 3:
+        weights = rng.random(n) + 1e-3 if seed % 3 == 1 else np.where(y > 0.0, 3.0, 1.0)
+        weights = weights / weights.sum()
+    exclusive = []
+    if p >= 3 and seed % 2:
+        exclusive = [np.sort(rng.choice(p, size=int(rng.integers(2, p + 1)), replace=False)).astype(np.int64)]
+    return ScoreProblem(X, y, weights, low, high, k, most, exclusive)
+
+
+def solved(problem: ScoreProblem, threads: int = 1, **options):
+    """The solution of a problem, proved."""
+    return solve_scores(problem, ProofOptions(**{"gap": 1e-6, "time_limit": 60.0, "threads": threads} | options))
+
+
+def least_loss(score, P, N, most: float) -> float:
+    """The least loss of one score over its scale and intercept."""
+
+    def loss(scale: float) -> float:
+        def slope(intercept: float) -> float:
+            return float(((P + N) * expit(scale * score + intercept) - P).sum())
+
+        eta = scale * score + brentq(slope, -most * 60 - 60, most * 60 + 60, xtol=1e-13)
+        return float((P * np.logaddexp(0.0, -eta) + N * np.logaddexp(0.0, eta)).sum())
+
+    found = minimize_scalar(loss, bounds=(0.0, most), method="bounded", options={"xatol": 1e-10})
+    return min(found.fun, loss(0.0), loss(most))
+
+
+def cards(problem: ScoreProblem, at_most: float | None = None):
+    """Yield the points and the loss of every card, but for those whose entropy is above `at_most`, or the least loss so far."""
+    w = np.full(len(problem.y), 1.0 / len(problem.y)) if problem.weights is None else problem.weights
+    X, best = problem.X.astype(np.int64), np.inf
+    for points in itertools.product(*(range(a, b + 1) for a, b in zip(problem.low, problem.high, strict=True))):
+        support = np.flatnonzero(points)
+        if len(support) > problem.k or any(np.isin(support, each).sum() > 1 for each in problem.exclusive):
+            continue
+        score, inverse = np.unique(X @ np.array(points), return_inverse=True)
+        P, N = (np.bincount(inverse.ravel(), w * side, len(score)) for side in (problem.y > 0.0, problem.y < 0.0))
+        if (xlogy(P + N, P + N) - xlogy(P, P) - xlogy(N, N)).sum() > (best if at_most is None else at_most) + 1e-12:
+            continue
+        loss = least_loss(score.astype(float), P, N, problem.max_scale)
+        best = min(best, loss)
+        yield points, loss
