@@ -1,6 +1,6 @@
 """Tables with many rows: seconds, memory and objectives of ours and of what people use instead; writes a Markdown table.
 
-python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--limit SECONDS] [--out FILE]
+python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--limit SECONDS] [--most ROWS] [--out FILE]
 
 ELLZERO_DATA names the folder with FICO and COMPAS. Every fit is recorded in build/rows, so that a run that was stopped goes on;
 --again measures the tools whose names contain this text once more.
@@ -325,12 +325,14 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="also 11,000,000 x 28, which needs some gigabytes")
     parser.add_argument("--again", default="", help="measure tools whose names contain this text again")
     parser.add_argument("--limit", type=float, help=f"seconds for one fit (default: {SECONDS:g})")
+    parser.add_argument("--most", type=int, help="leave out tables with more rows")
     arguments = parser.parse_args()
     report = Report("rows", arguments)
     bench = Bench(report.quick, arguments.limit or SECONDS, arguments.again)
     bench.forget()
-    shapes = shapes_of(report.quick)
-    some = shapes if report.quick else [Shape(20_000, 50), Shape(100_000, 50), Shape(1_000_000, 50)]
+    most = arguments.most or LARGE.n
+    shapes = [shape for shape in shapes_of(report.quick) if shape.n <= most]
+    some = shapes if report.quick else [Shape(n, 50) for n in (20_000, 100_000, 1_000_000) if n <= most]
     sections: dict[str, Callable[[], Section]] = {} if report.quick else {"targets": partial(targets, bench, arguments.large)}
     sections |= {
         "squared": partial(SQUARED.section, bench, shapes),
