@@ -26,6 +26,7 @@ from benchmarks.path import Plan
 from benchmarks.path import measure as measure_path
 from benchmarks.rows_data import Shape, load_table, save_store, save_table
 from benchmarks.rows_figure import draw
+from benchmarks.rows_precision import precision
 from benchmarks.rows_tools import LAMBDA_2
 from benchmarks.sections import Report, Section, arguments_of
 from experiments.measurement.markdown import table, three_digits
@@ -346,7 +347,7 @@ def main() -> None:
         "report": partial(REPORT.section, bench, some[:1] if report.quick else [Shape(50_000, 40)]),
     }
     if not report.quick:
-        sections |= {"real": partial(SIZES.section, bench, REAL), "protocol": partial(protocol, bench)}
+        sections |= {"precision": precision, "real": partial(SIZES.section, bench, REAL), "protocol": partial(protocol, bench)}
     if arguments.large:
         sections["store"] = partial(STORED.section, bench, [LARGE])
     report.write(INTRODUCTION, sections)

@@ -81,7 +81,7 @@ class Report:
         self.words = ["--quick"] * self.quick + [f"--only {self.only}"] * bool(self.only)
         for option in ("limit", "most"):
             given = getattr(arguments, option, None)
-            self.words += [] if given is None else [f"--{option} {given:g}"]
+            self.words += [] if given is None else [f"--{option} {given:.0f}"]
 
     def made_by(self, seconds: float) -> str:
         command = f"make bench-{self.name}" + (f' BENCH="{" ".join(self.words)}"' if self.words else "")
