@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.blas import one_thread
 from ellzero.design import Design
 from ellzero.design.base import slices_of
 from ellzero.problem.coefficients import Coefficients
@@ -39,14 +40,18 @@ def products(
     flat, shape = table.reshape(len(columns), -1), (-1, *table.shape[1:])
     order = None if rows is None else np.argsort(rows, kind="stable")
     for part in slices_of(n, ROWS_AT_A_TIME):
-        if order is None or rows is None:
-            yield part, (read(part, listed).astype(np.float64, copy=False) @ flat).reshape(shape)
-            continue
-        first, last = np.searchsorted(rows, (part.start, part.stop), sorter=order)
-        if first < last:
+        places: Rows = part
+        if order is not None and rows is not None:
+            first, last = np.searchsorted(rows, (part.start, part.stop), sorter=order)
+            if first == last:
+                continue
             places = order[first:last]
-            block = read(part, listed)[rows[places] - part.start]
-            yield places, (block.astype(np.float64, copy=False) @ flat).reshape(shape)
+        block = read(part, listed)
+        if rows is not None:
+            block = block[rows[places] - part.start]
+        with one_thread:
+            values = block.astype(np.float64, copy=False) @ flat
+        yield places, values.reshape(shape)
 
 
 def comes_in_blocks(design: Design) -> bool:
