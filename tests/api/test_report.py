@@ -33,6 +33,7 @@ from ellzero.report.models import (
 )
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, compare, describe_proofs, percent_above, prove
+from ellzero.report.sampling import SAMPLED, sampled_splits
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words, in_hundred, named
 
@@ -617,6 +618,28 @@ def test_the_positive_label_turns_the_page_around():
 
 
 def test_local_search_is_the_default_unless_the_data_is_large():
-    assert default_algorithm(np.zeros((500, 30)), None) == "local_search"
-    assert default_algorithm(sparse.csr_matrix((20_000, 10_000)), None) == "cd"
-    assert default_algorithm(sparse.csr_matrix((20_000, 1000)), 2) == "local_search"
+    assert default_algorithm(np.zeros((500, 30)), None, False) == "local_search"
+    assert default_algorithm(sparse.csr_matrix((20_000, 10_000)), None, False) == "cd"
+    assert default_algorithm(sparse.csr_matrix((20_000, 1000)), 2, False) == "local_search"
+    assert default_algorithm(np.zeros((20_000, 40)), None, False) == "cd"
+    assert default_algorithm(np.zeros((20_000, 40)), None, True) == "local_search"  # squared error is fast on many rows
+
+
+def test_many_rows_are_sampled_for_cross_validation(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((SAMPLED + 3000, 6))
+    y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 1.5, "rare", "usual")
+    weight = np.where(np.arange(len(X)) < 100, 0.0, 1.0)
+    summary = write_report(tmp_path / "a.html", X, y, sample_weight=weight, **FAST, time_limit=0)
+    assert summary["tested"] == SAMPLED
+    assert any(f"{SAMPLED:,} of the {len(X):,} rows" in note for note in summary["data"]["notes"])
+    splits = sampled_splits(y, weight, 5, classes=True)
+    tests = np.concatenate([test for _, test in splits])
+    assert len(np.unique(tests)) == SAMPLED
+    assert tests.min() >= 100
+    for train, test in splits:
+        assert len(train) == 0.8 * SAMPLED
+        assert not np.intersect1d(train, test).size
+        assert np.mean(y[test] == "rare") == pytest.approx(np.mean(y[100:] == "rare"), abs=1e-3)
+    assert sampled_splits(y, None, [(np.arange(10), np.arange(10, 20))], classes=True) is None
+    assert sampled_splits(y[:SAMPLED], None, 5, classes=True) is None

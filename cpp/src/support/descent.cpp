@@ -33,7 +33,7 @@ Descent::Descent(const Problem& problem)
       refit_beside_(problem),
       beside_(problem),
       screening_(problem),
-      lines_(exact_trials, Line(problem)) {
+      lines_(problem.X.team().size(), Line(problem)) {
     const std::vector<double> zero(problem.rows(), 0.0);
     null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
 }
@@ -357,12 +357,10 @@ Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radiu
 }
 
 void Descent::foresee(Iterate& it, const std::vector<const Model*>& models) {
-    std::vector<std::vector<double>> residuals;
-    for (const Model* model : models) {
-        it.load(*model);
-        residuals.push_back(it.r);
-    }
-    screening_.foresee(residuals);
+    screening_.foresee(models.size(), [&](size_t k) -> const std::vector<double>& {
+        it.load(*models[k]);
+        return it.r;
+    });
 }
 
 Descent::Entry Descent::best_entry(Iterate& it) {
@@ -380,9 +378,9 @@ Descent::Entry Descent::best_entry(Iterate& it) {
     const auto held = problem_.X.design().hold(columns);
     const auto several = [&](int64_t k) { return problem_.members(columns[k]).size() > 1; };
     std::vector<Line::Minimum> minima(count);
-    problem_.X.team().run(std::ssize(columns), 1, [&](int64_t begin, int64_t end, int) {
+    problem_.X.team().run(std::ssize(columns), 1, [&](int64_t begin, int64_t end, int thread) {
         for (int64_t k = begin; k < end; ++k)
-            if (!several(k)) minima[k] = lines_[k].along(it.eta.data(), columns[k], candidates[k].slope);
+            if (!several(k)) minima[k] = lines_[thread].along(it.eta.data(), columns[k], candidates[k].slope);
     }, std::ssize(columns) * problem_.rows() * work_of_a_line);
     Entry best{-1, 0.0, 0.0};
     for (size_t k = 0; k < count; ++k) {

@@ -20,6 +20,8 @@ constexpr double no_direction = 1e-8;
 // So small an X stays in the cache, where reading it is as cheap as bounding it. Small problems are then searched alike whether
 // a row is there twice or has twice the weight.
 constexpr int64_t small_bytes = 1 << 18;
+// A direction is as long as a column: of few columns, directions would cost a good part of the memory and of the time of X.
+constexpr int64_t columns_per_direction = 16;
 // With more than this share of the columns in doubt, a full read serves the following checks too.
 constexpr double most_in_doubt = 0.25;
 // Candidates beyond those that were asked for: as some enter, others fall behind. No more are put in order.
@@ -35,6 +37,7 @@ Screening::Screening(const Problem& problem)
     const size_t affordable = std::max<size_t>(most_bytes / sizeof(double) / std::max<size_t>(problem.columns(), 1), 1);
     capacity_ =
         std::min({most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share), affordable});
+    capacity_ = std::min(capacity_, static_cast<size_t>(problem.columns() / columns_per_direction));
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
     const Penalty& penalty = problem.penalty;
@@ -130,20 +133,20 @@ void Screening::put_in_order(Result& found, double must, int enough) {
 
 size_t Screening::foresight() const { return std::min<size_t>(capacity_, problem_.X.design().sides_at_a_time()); }
 
-void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
-    const size_t ahead = std::min(residuals.size(), foresight());
+void Screening::foresee(size_t count, const std::function<const std::vector<double>&(size_t)>& residual) {
+    const size_t ahead = std::min(count, foresight());
     // Room is made first: what the new directions do not say of a residual, those that stay must.
     while (directions_.size() + ahead > capacity_) forget(0);
-    size_t count = 0;
+    size_t made = 0;
     for (size_t k = 0; k < ahead; ++k) {
-        project(residuals[k]);
+        project(residual(k));
         const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), problem_.rows()));
         if (length <= no_direction * length_) continue;
         for (double& entry : rest_) entry /= length;
         directions_.push_back(rest_);
-        ++count;
+        ++made;
     }
-    if (count > 0) read(count);
+    if (made > 0) read(made);
 }
 
 Screening::Result Screening::above(const Iterate& it, double must, double may, int enough, Radius radius, Currency currency) {

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import as_progress
+from ellzero.base.quoting import shown
 from ellzero.cli.output import note
 from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_medians, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, format_to_read, read_data
@@ -91,6 +93,7 @@ def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
             "encoding": args.encoding,
             "missing": tuple(args.missing),
             "text": frozenset(text),
+            "progress": as_progress(not args.quiet, f"reading {shown(args.data)}"),
             **known,
         }
     )

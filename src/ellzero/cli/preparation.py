@@ -121,9 +121,11 @@ class TablePreparation(Preparation):
         """
         needed = {name for name in self.columns if used is None or not used.isdisjoint(self.features_of(name))}
         check_presence(frame, [name for name in self.columns if name in needed], source)
-        numbers = np.zeros((len(frame), len(self.numbers)), order="F")
         present = [j for j, name in enumerate(self.numbers) if name in needed]
-        numbers[:, present] = number_matrix(frame, [self.numbers[j] for j in present], source)
+        numbers = number_matrix(frame, [self.numbers[j] for j in present], source)
+        if len(present) < len(self.numbers):
+            known, numbers = numbers, np.zeros((len(frame), len(self.numbers)), order="F")
+            numbers[:, present] = known
         numbers = self.without_gaps(numbers, new=used is not None)
         if not self.categories:
             return numbers, []

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import in_bytes
 from ellzero.base.reading import Malformed, check_shape, most_bytes
 from ellzero.design.column_store import ColumnStore, open_columns
@@ -24,7 +25,7 @@ from ellzero.tables.optional import need
 from ellzero.tables.parquet import open_parquet
 from ellzero.tables.source import DataFile, format_by_name
 from ellzero.tables.sparse_archive import is_sparse, read_sparse
-from ellzero.tables.streams import Stream, readable, whole
+from ellzero.tables.streams import Stream, Watched, readable, whole
 from ellzero.tables.svmlight import svmlight_batches, whole_numbers
 from ellzero.tables.text import TextTable, refuse_twice
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 FORMATS = {**TABLES, "excel": (".xlsx",), "columns": (".columns", ".npy")}
 TEXT_BYTES = 1 << 24  # of svmlight, parsed at a time
+LARGE = 1 << 26  # bytes of a table of text that take seconds to read
 WIDE = 2000  # columns of a table; beyond that, pandas' overhead for each column exceeds the time for the numbers
 
 
@@ -43,6 +45,7 @@ class Reading(DataFile):
     text: frozenset[str] = frozenset()  # columns that are read as text, even if they look like numbers
     first: int | None = None  # the first index of svmlight features, 0 or 1; None: as the file suggests
     n_features: int | None = None  # of a svmlight file; None: as many as there are
+    progress: ProgressCallback | None = None  # of reading a large table of text
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def format_to_read(name: str) -> str:
 
 def read_text(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
     """Read a CSV file, whose header must have different names."""
-    (frame,) = TextTable(how, stream.content).batches(None, how.text, stack)
+    content = stream.content
+    if how.progress is not None and stream.size >= LARGE:
+        content = Watched(stream, how.progress)
+    (frame,) = TextTable(how, content).batches(None, how.text, stack)
     return frame.copy() if frame.shape[1] > WIDE else frame  # one array in place of one for each column, which all take time
 
 

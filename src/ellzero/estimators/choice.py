@@ -32,7 +32,8 @@ class Column:
     scores : (m, F) held-out scores, greater is better
     fold_size : (m, F) features of the fold's models
     fold_supports : list of F boolean CSR matrices of shape (m, p): the features that a fold's models use
-    decision : (n, m, C) held-out decision values (nan for rows that no fold tests), or None
+    held_out : list of F pairs of a fold's test rows and the decision values there, of shape (test rows, m, C); or None
+    n_rows : n
 
     """
 
@@ -45,12 +46,23 @@ class Column:
     scores: Array
     fold_size: NDArray[np.int64]
     fold_supports: list[sparse.csr_matrix]
-    decision: Array | None = None
+    held_out: list[tuple[NDArray[np.int64], Array]] | None = None
+    n_rows: int = 0
+
+    @property
+    def decision(self) -> Array | None:
+        """(n, m, C) held-out decision values (nan for rows that no fold tests), or None."""
+        if self.held_out is None:
+            return None
+        out = np.full((self.n_rows, *self.held_out[0][1].shape[1:]), np.nan)
+        for test, values in self.held_out:
+            out[test] = values
+        return out
 
     def reversed(self) -> Column:
         """Return the column with coefficients and decision values that speak for the first of two classes."""
-        decision = None if self.decision is None else -self.decision
-        return replace(self, coef=[-rows for rows in self.coef], intercept=-self.intercept, decision=decision)
+        held_out = None if self.held_out is None else [(test, -values) for test, values in self.held_out]
+        return replace(self, coef=[-rows for rows in self.coef], intercept=-self.intercept, held_out=held_out)
 
     @property
     def mean(self) -> Array:

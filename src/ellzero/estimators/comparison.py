@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,7 @@ class RatedFold:
 
 @dataclass(frozen=True, eq=False)
 class FittedColumn:
-    """A column with its models of all rows, and with the held-out decision values of each fold, if they are kept."""
+    """A column with its models of all rows, and with the held-out decision values of each fold, if means may be rated."""
 
     column: Column
     fits: FittedPoints
@@ -145,11 +144,8 @@ class Comparison:
             raise InvalidInputError(
                 f"scoring is undefined on the test rows of fold {number + 1} of cv (they may lack a class, or have no weight)."
             )
-        decision: Any = None
-        if self.plan.keep:
-            decision = np.full((len(self.training.problem.y), len(fits.models), self.training.outputs), np.nan)
-            for (_, test), fold in zip(self.splits, folds, strict=True):
-                decision[test] = fold.decision
+        tests = (test for _, test in self.splits)
+        held_out = [(test, fold.decision) for test, fold in zip(tests, folds, strict=True)] if self.plan.keep else None
         column = Column(
             lambda_1=fits.training.problem.penalty.lambda_1,
             lambda_2=fits.training.problem.penalty.lambda_2,
@@ -160,9 +156,10 @@ class Comparison:
             scores=scores,
             fold_size=np.column_stack([fold.size for fold in folds]),
             fold_supports=[fold.supports for fold in folds],
-            decision=decision,
+            held_out=held_out,
+            n_rows=len(self.training.problem.y),
         )
-        return FittedColumn(column, fits, [fold.decision for fold in folds])
+        return FittedColumn(column, fits, [fold.decision for fold in folds] if self.plan.average > 1 else [])
 
     def choose(self, fitted: list[FittedColumn]) -> CrossValidation:
         """Choose one of the models, or several for their mean, and return all scores."""
@@ -209,10 +206,11 @@ def rate_fold(
 ) -> RatedFold:
     """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(fold, plan, grid, options)
-    decision = fits.decision(test)
     supports = [fits.support(point) for point in range(len(fits.models))]
     starts = np.cumsum([0] + [len(support) for support in supports])
     used = np.ones(starts[-1], dtype=bool)
     matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(supports), fold.problem.design.shape[1]))
-    needed = plan.keep or plan.average > 1
-    return RatedFold(score(decision, test), fits.size, matrix, decision if needed else np.zeros((len(test), 0, 0)))
+    if not (plan.keep or plan.average > 1):
+        return RatedFold(score.of_models(fold, fits.models, test), fits.size, matrix, np.zeros((len(test), 0, 0)))
+    decision = fold.decision(fits.models, test)
+    return RatedFold(score(decision, test), fits.size, matrix, decision)

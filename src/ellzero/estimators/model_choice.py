@@ -90,7 +90,7 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     train, test = split
     part = training.on_rows(train, name)
     models, _ = fit_chosen_models(part, choice, options)
-    return part.decision(models, test)
+    return part.decision([models], test)[:, 0]
 
 
 def information_criterion(name: str, problem: Problem, model: Model, rows: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 from ellzero.problem.losses import LOSSES
+from ellzero.problem.model import Model
 
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
@@ -102,7 +103,7 @@ class HeldOutScore:
         """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
         training = self.training
         if self.scorer is None:
-            return -held_out_loss(training, decision, test)
+            return -held_out_loss(training, [(slice(None), decision)], test)
         if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
             return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test, 0] > 0.0)
         design, y = training.problem.design, self.y[test]
@@ -117,6 +118,12 @@ class HeldOutScore:
             else:
                 scores[point] = self.rate(self.view(decision[:, point]), X, y, params)
         return scores
+
+    def of_models(self, fold: Training, points: Sequence[Sequence[Model]], test: NDArray[np.int64]) -> Array:
+        """Return a score for the models of a fold at each point; the held-out loss needs no decision values of all rows."""
+        if self.scorer is None:
+            return -held_out_loss(self.training, fold.decisions(points, test), test)
+        return self(fold.decision(points, test), test)
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
@@ -149,17 +156,24 @@ class HeldOutScore:
         return HeldOutClassifier(decision if self.pos_label == classes[1] else -decision, np.array([0, 1]), loss)
 
 
-def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
-    """Return the weighted mean loss on the test rows, averaged over outputs; nan if no test row has a weight."""
+def held_out_loss(training: Training, parts: Iterable[tuple[Any, Array]], test: NDArray[np.int64]) -> Array:
+    """Return the weighted mean loss on the test rows, averaged over outputs; nan if no test row has a weight.
+
+    The decision values come in parts, with their places among the test rows.
+    """
     w, y = training.problem.w[test], training.output_targets[test]
-    known = ~np.isneginf(decision).all(axis=(0, 1))
-    if not known.all():  # rows of a class that the training rows lack: no model can know it, and all would lose without end
-        w = np.where((y[:, ~known] > 0.0).any(axis=1), 0.0, w)
-        y, decision = y[:, known], decision[:, :, known]
-    if w.sum() <= 0.0:
-        return np.full(decision.shape[1], np.nan)
-    losses = training.problem.loss.value(decision, y[:, None, :])
-    return np.asarray((w / w.sum()) @ (losses if training.problem.is_multinomial else losses.mean(axis=2)))
+    w = w / (w.sum() or 1.0)
+    total, mass = np.zeros(1), 0.0
+    for places, values in parts:
+        weight, target, decision = w[places], y[places], values
+        known = ~np.isneginf(decision).all(axis=(0, 1))
+        if not known.all():  # rows of a class that the training rows lack: no model can know it, and all would lose without end
+            weight = np.where((target[:, ~known] > 0.0).any(axis=1), 0.0, weight)
+            target, decision = target[:, known], decision[:, :, known]
+        losses = training.problem.loss.value(decision, target[:, None, :])
+        total = total + weight @ (losses if training.problem.is_multinomial else losses.mean(axis=2))
+        mass += float(weight.sum())
+    return np.asarray(total / mass) if mass > 0.0 else np.full(len(total), np.nan)
 
 
 def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:

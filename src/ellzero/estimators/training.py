@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
 from ellzero.problem.coefficients import Coefficients, coefficient_rows
 from ellzero.problem.model import Model, evaluate
+from ellzero.problem.predictions import products
 from ellzero.problem.problem import Problem, restricted, reweighted
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -103,13 +105,34 @@ class Training:
         targets = [self.targets[c] for c in kept] if len(self.targets) > 1 else [np.ascontiguousarray(self.targets[0][:, kept])]
         return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, lost=lost)
 
-    def decision(self, models: list[Model], rows: NDArray[np.int64]) -> Array:
-        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for lost classes."""
-        eta = np.column_stack([self.problem.eta(*model.coefficients)[rows] for model in models])
-        if not self.lost:
-            return eta
-        out = np.full((len(rows), self.outputs), -np.inf)
-        out[:, np.delete(np.arange(self.outputs), self.lost)] = eta
+    def decisions(self, points: Sequence[Sequence[Model]], rows: NDArray[np.int64]) -> Iterator[tuple[Any, Array]]:
+        """Yield places in `rows`, and the decision values there of the models at some points.
+
+        These have the shape (places, points, outputs), and are minus infinity for lost classes.
+        """
+        known, place = dict[tuple[bytes, ...], int](), list[int]()  # neighbouring points often have the same models
+        listed = list[Coefficients]()
+        for own in ([model.coefficients for model in models] for models in points):
+            key = tuple(part.tobytes() for at in own for part in at)
+            if key not in known:
+                known[key] = len(known)
+                listed += own
+            place.append(known[key])
+        intercept = np.array([at.intercept for at in listed])
+        kept = np.delete(np.arange(self.outputs), self.lost)
+        for places, eta in products(self.problem.design, listed, rows):
+            found = (eta + intercept).reshape(len(eta), len(known), -1)[:, place]
+            out = found
+            if self.lost:
+                out = np.full((*found.shape[:2], self.outputs), -np.inf)
+                out[:, :, kept] = found
+            yield places, out
+
+    def decision(self, points: Sequence[Sequence[Model]], rows: NDArray[np.int64]) -> Array:
+        """Return the decision values of the models at some points, of shape (rows, points, outputs)."""
+        out = np.empty((len(rows), len(points), self.outputs))
+        for places, part in self.decisions(points, rows):
+            out[places] = part
         return out
 
 
@@ -146,16 +169,6 @@ class FittedPoints:
         """(m,) number of features at each point, not counting unpenalized ones."""
         problem = self.training.problem
         return np.array([problem.penalty.counted(self.support(point)) for point in range(len(self.models))], dtype=np.int64)
-
-    def decision(self, rows: NDArray[np.int64]) -> Array:
-        """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
-        out = np.empty((len(rows), len(self.models), self.training.outputs))
-        for point, models in enumerate(self.models):
-            if point and all(model is before for model, before in zip(models, self.models[point - 1], strict=True)):
-                out[:, point] = out[:, point - 1]
-            else:
-                out[:, point] = self.training.decision(models, rows)
-        return out
 
 
 def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, largest: int) -> FittedPoints:

@@ -208,12 +208,12 @@ def largest_of_outputs(coef: sparse.csr_matrix, outputs: int) -> sparse.csr_matr
 def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -> Path:
     """Make a path on the user's scale from the core's result, with every cost recomputed from the raw data."""
     models = found.models
-    rows = [problem.units.coefficients(model) for model in models]
-    # Neighbouring points often share a model, whose cost is computed once.
-    keys = [at.support.tobytes() + at.values.tobytes() + at.intercept.tobytes() for at in rows]
-    distinct = dict(zip(keys, rows, strict=True))
-    known = {key: model.cost for key, model in zip(distinct, evaluated(problem, distinct.values()), strict=True)}
-    cost = np.array([known[key] for key in keys])
+    # Neighbouring points often share a model, which is looked at once.
+    keys = [(model.support.tobytes(), model.beta.tobytes(), model.intercept.tobytes()) for model in models]
+    distinct = {key: problem.units.coefficients(model) for key, model in dict(zip(keys, models, strict=True)).items()}
+    known = dict(zip(distinct, evaluated(problem, distinct.values()), strict=True))
+    rows = [distinct[key] for key in keys]
+    cost = np.array([known[key].cost for key in keys])
     options = replace(options, progress=None)
     # A model that is next to a solution loses that where the change of scale loses its digits: where a column held away from
     # zero adds a huge constant, say, that the intercept cannot make up for.

@@ -25,13 +25,13 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
-from ellzero.design.base import slices_of
 from ellzero.design.faults import column_label
 from ellzero.problem.coefficients import Coefficients, squeezed
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.rows import LEAST_ROWS, ROWS_AT_A_TIME, FewRows, Rows
+from ellzero.problem.predictions import product, products
+from ellzero.problem.rows import LEAST_ROWS, FewRows, Rows
 from ellzero.problem.sizes import column_unit
 from ellzero.problem.units import Units
 
@@ -138,7 +138,7 @@ class Problem:
 
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> Array:
         """Return eta = X coef + intercept, with a column for each output."""
-        return np.column_stack([self.design.matvec(support, np.ascontiguousarray(column)) for column in coef.T]) + intercept
+        return product(self.design, Coefficients(support, coef, intercept)) + intercept
 
     def fitted(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> tuple[Array, Array]:
         """Return eta and y for the loss; of a regression, both less the intercept, so that its size costs no digits."""
@@ -174,20 +174,14 @@ class Problem:
 
     def mean_losses(self, models: Sequence[Coefficients]) -> list[float]:
         """Return the mean losses of some models; those of many rows are computed with one read of the columns in use."""
-        n = self.design.shape[0]
-        read = self.design.reader() if n >= LEAST_ROWS and not self.loss.is_classification else None
-        if read is None or len(models) < 2:
+        if self.design.shape[0] < LEAST_ROWS or len(models) < 2:
             return [self.mean_loss(*at) for at in models]
-        columns = np.unique(np.concatenate([at.support for at in models]))
-        coef = np.zeros((len(columns), len(models), self.outputs))
-        for k, at in enumerate(models):
-            coef[np.searchsorted(columns, at.support), k] = at.values
         intercept, total = np.array([at.intercept for at in models]), np.zeros(len(models))
-        table = coef.reshape(len(columns), len(models) * self.outputs)
-        for rows in slices_of(n, ROWS_AT_A_TIME):
-            eta = (read(rows, columns).astype(np.float64, copy=False) @ table).reshape(-1, len(models), self.outputs)
+        for rows, eta in products(self.design, models):
+            y = self.y[rows, None, :]
             with np.errstate(over="ignore"):
-                total += self.w[rows] @ self.loss.value(eta, self.y[rows, None, :] - intercept).sum(axis=2)
+                values = self.loss.value(*((eta + intercept, y) if self.loss.is_classification else (eta, y - intercept)))
+            total += self.w[rows] @ (values if values.ndim == 2 else values.sum(axis=2))
         return total.tolist()
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:

@@ -15,7 +15,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from ellzero.design.base import Reader, slices_of
 from ellzero.design.dense import DenseDesign
+from ellzero.problem.equal_rows import different_rows
 
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
@@ -50,15 +51,16 @@ FAR = 100
 
 @dataclass(frozen=True, eq=False)
 class FewRows:
-    """The p + 1 rows: centred columns on the scale of X, and the response as the core sees it, a column for each output."""
+    """Rows that stand for all: columns on the scale of X, and the response as the core sees it, a column for each output."""
 
     design: DenseDesign
     y: Array
     w: Array
+    centred: bool  # the p + 1 rows of the squared error are, so that their intercept is zero
 
     def on(self, columns: NDArray[Any]) -> FewRows:
         """Return the rows of some columns."""
-        return FewRows(self.design.take(columns), self.y, self.w)
+        return replace(self, design=self.design.take(columns))
 
 
 class Rows:
@@ -88,6 +90,8 @@ class Rows:
         with self.lock:
             if not self.made and worth_making(problem, MOST_COLUMNS if thorough else MOST_OF_DESCENT):
                 self.made.append(few_rows(Table(problem, threads)))
+            elif not self.made and problem.design.shape[0] >= LEAST_ROWS and not problem.loss.constant_curvature:
+                self.made.append(merged_rows(problem))
         return self.made[0] if self.made else None
 
     def on(self, columns: NDArray[Any], part: Problem) -> Rows:
@@ -104,6 +108,16 @@ def worth_making(problem: Problem, most_columns: int) -> bool:
     return tall and problem.loss.constant_curvature
 
 
+def merged_rows(problem: Problem) -> FewRows | None:
+    """Return one row for equal ones, None if hardly any are equal: the rest of the rows of losses that are no squares."""
+    found = different_rows(problem)
+    if found is None or not isinstance(problem.design, DenseDesign):
+        return None
+    rows, w = found
+    y = problem.units.core_response(problem.y).reshape(problem.y.shape, order="F")[rows]
+    return FewRows(DenseDesign(problem.design.array[rows]), y, w, centred=False)
+
+
 def few_rows(table: Table) -> FewRows | None:
     """Make the few rows of a table, None if they would cost too many digits."""
     found = by_gram(table) or by_blocks(table)
@@ -112,7 +126,7 @@ def few_rows(table: Table) -> FewRows | None:
     R, y = found
     rows = len(y)
     root = math.sqrt(rows * table.unit)  # the core takes the mean of squares
-    return FewRows(DenseDesign(np.asfortranarray(R * (root / table.factor))), y * root, np.full(rows, 1.0 / rows))
+    return FewRows(DenseDesign(np.asfortranarray(R * (root / table.factor))), y * root, np.full(rows, 1.0 / rows), centred=True)
 
 
 class Table:

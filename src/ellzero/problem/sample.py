@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.problem.problem import Problem, column_statistics
+from ellzero.problem.rows import FewRows
 
 if TYPE_CHECKING:
     from ellzero.problem.losses import Array
@@ -25,12 +26,16 @@ WORTH_SAMPLING = 3
 SEED = 20_040_101
 
 
-def sample_of(problem: Problem, threads: int) -> Problem | None:
-    """Return the problem on a sample of its rows, in the same units of the columns; None where all rows serve as well."""
+def sample_of(problem: Problem, threads: int, few: FewRows | None = None) -> Problem | None:
+    """Return the problem on a sample of its rows, in the same units of the columns; None where all rows serve as well.
+
+    The `few` are the rows that the core takes for all, if it does.
+    """
+    weights = problem.w if few is None else few.w
     size = max(LEAST_SAMPLE, PER_COLUMN * problem.design.shape[1] * problem.outputs)
-    if len(problem.w) < WORTH_SAMPLING * size or problem.loss.constant_curvature:
+    if len(weights) < WORTH_SAMPLING * size or problem.loss.constant_curvature:
         return None
-    if np.count_nonzero(problem.w) < WORTH_SAMPLING * size:
+    if np.count_nonzero(weights) < WORTH_SAMPLING * size:
         return None
     rows, w = drawn(problem, size)
     design = problem.design.on_rows(rows)

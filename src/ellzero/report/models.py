@@ -155,11 +155,16 @@ def brief_list(values: ArrayLike) -> list[float | None]:
 
 def tested_rows(splits: Sequence[Split], column: Column, y: NDArray[Any], weight: Array) -> HeldOut:
     """Return the held-out rows that have a weight; `y` holds the classes' numbers, or responses."""
-    fold, decision = np.full(len(y), -1), np.asarray(column.decision)
+    fold, place, held_out = np.full(len(y), -1), np.zeros(len(y), dtype=np.int64), column.held_out or []
     for number, (_, test) in enumerate(splits):
-        fold[test] = number
-    rows = np.flatnonzero((fold >= 0) & (weight > 0.0) & ~np.isnan(decision).any(axis=(1, 2)))
-    return HeldOut(y[rows], weight[rows], fold[rows], decision[rows])
+        fold[test], place[test] = number, np.arange(len(test))
+    rows = np.flatnonzero((fold >= 0) & (weight > 0.0))
+    decision = np.empty((len(rows), *held_out[0][1].shape[1:]))
+    for number, (_, values) in enumerate(held_out):
+        own = fold[rows] == number
+        decision[own] = values[place[rows[own]]]
+    known = ~np.isnan(decision).any(axis=(1, 2))
+    return HeldOut(y[rows[known]], weight[rows[known]], fold[rows[known]], decision[known])
 
 
 def describe_models(column: Column, sizes: Iterable[int]) -> tuple[list[int], list[dict[str, Any]]]:

@@ -21,16 +21,18 @@ from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.signatures import arguments_of
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
-from ellzero.estimators.choice_rules import FEWEST_FEATURES
+from ellzero.estimators.choice_rules import FEWEST_FEATURES, FOLDS
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
+from ellzero.problem.rows import LEAST_ROWS
 from ellzero.report.proof import Proof, find_others, prove
+from ellzero.report.sampling import SAMPLED, sampled_splits
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
 TEMPLATE = Path(__file__).with_name("template")
 STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "devices.css")
-QUICK = 10**8
-"""Entries of X times features of the largest model: up to here, local search in all folds takes half a minute at most."""
+QUICK, QUICK_ROWS = 10**8, 150_000
+"""Entries of X, and rows, times features of the largest model: up to here, local search in all folds takes half a minute."""
 
 SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "page.js")
 
@@ -121,7 +123,12 @@ def write_report(
         raise InvalidInputError(f"a report is about one target, y has {np.shape(y)[1]} columns.")
     words = arguments_of(Words, settings)
     settings = {name: value for name, value in settings.items() if name not in words}
-    settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
+    settings = {"algorithm": default_algorithm(X, settings.get("max_support"), regression), **settings}
+    drawn = sampled_splits(y, sample_weight, settings.get("cv", FOLDS), classes=not regression)
+    if drawn is not None:
+        settings["cv"] = drawn
+        note = f"Cross-validation looked at {SAMPLED:,} of the {len(np.asarray(y)):,} rows, drawn at random; all models shown, "
+        words["notes"] = [*words.get("notes", ()), f"{note}and the proof, are of all rows."]
     kind = L0RegressorCV if regression else L0ClassifierCV
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     say_step(progress, "step 1 of 3: how many features it takes, by cross-validation")
@@ -147,8 +154,10 @@ def say_step(progress: bool, text: str) -> None:
         sys.stderr.flush()
 
 
-def default_algorithm(X: object, max_support: int | None) -> str:
+def default_algorithm(X: object, max_support: int | None, regression: bool) -> str:
     """Return local search, which finds better models where features are correlated, unless its folds would take minutes."""
     rows, columns = as_design(X).shape
     largest = min(columns, FEWEST_FEATURES if max_support is None else max_support)
-    return "local_search" if rows * columns * largest <= QUICK else "cd"
+    if regression and rows >= LEAST_ROWS:  # of the squared error many rows are as few
+        rows = min(rows, columns + 1)
+    return "local_search" if rows * columns * largest <= QUICK and rows * largest <= QUICK_ROWS else "cd"

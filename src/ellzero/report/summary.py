@@ -89,7 +89,7 @@ def summarise(
     words = words or Words()
     results: CrossValidation = estimator.cv_results_
     column = shown_models(results, proofs)
-    if results.select != "size" or column.decision is None:
+    if results.select != "size" or column.held_out is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
     loss = estimator._loss.name
     labels, sign = estimator._shown_classes(), 1.0

@@ -70,7 +70,7 @@ class PathOptions:
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING, few: FewRows | None = None) -> _core.Problem:
-    """Return the problem in the core's form and units; `few` rows are centred, so that their intercept is zero.
+    """Return the problem in the core's form and units, on the `few` rows that stand for all, if there are any.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
@@ -81,7 +81,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     if few is None:
         design, y, w, intercept = problem.design.core, units.core_response(problem.y), problem.w, problem.fit_intercept
     else:
-        design, y, w, intercept = few.design.core, few.y.ravel(order="F"), few.w, False
+        design, y, w = few.design.core, few.y.ravel(order="F"), few.w
+        intercept = problem.fit_intercept and not few.centred
     mean = problem.mean if intercept else None
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
@@ -137,15 +138,15 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    if few is None and not options.finish and options.algorithm != "iht":
-        sample = sample_of(problem, options.threads)
+    if not options.finish and options.algorithm != "iht":
+        sample = sample_of(problem, options.threads, few)
         if sample is not None:
             return solve_from_sample(problem, sample, options, seeds, sweep)
     unit = problem.units.lambda_0
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
     known |= {"budgets": budgets, "paid": options.paid / unit}
-    seeds = list(seeds) if few is None else [without_intercept(seed) for seed in seeds]
+    seeds = [without_intercept(seed) for seed in seeds] if few is not None and few.centred else list(seeds)
     known |= {"lambda_0": options.lambda_0 / unit, "seeds": seeds, "sweep": sweep}
     found = _core.fit_path(
         core_problem(problem, options.tol, few=few),

@@ -70,13 +70,19 @@ def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None
 def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str, advice: str = "") -> NDArray[np.float64]:
     """Return some columns of numbers as a column-major array; infinite ones are refused, with advice on what to do."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
-    plain = [name for name in names if is_plain(types[name])]  # converted together: one by one, many columns take long
+    plain = [name for name in names if is_plain(types[name])]  # many short columns are converted together, which is faster
     place = {name: j for j, name in enumerate(names)}
     out = np.empty((len(frame), len(names)), order="F")
-    out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
+    if len(frame) < len(plain):
+        out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
+    else:
+        for name in plain:
+            out[:, place[name]] = frame[name].to_numpy()
     for name in [name for name in names if not is_plain(types[name])]:
         out[:, place[name]] = as_numbers(frame[name], source)
-    infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = out.sum(axis=0)  # finite only if the column is
+    infinite = [names[int(j)] for j in np.flatnonzero(~np.isfinite(total)) if np.isinf(out[:, j]).any()]
     if infinite:
         hold = "holds" if len(infinite) == 1 else "hold"
         raise InvalidInputError(f"{worded(infinite)} in {source} {hold} infinite values{advice}.")
@@ -94,6 +100,11 @@ def is_number(value: Any) -> bool:
 
 def as_text(column: pd.Series) -> NDArray[Any]:
     """Return a column as text, None where a value is missing."""
+    if isinstance(column.dtype, need("pandas").StringDtype):  # text repeats itself, and each value is made only once
+        codes, values = column.factorize()  # a missing one has the number -1, that of the last word
+        words = np.empty(len(values) + 1, dtype=object)
+        words[:-1] = [str(value) for value in values]
+        return words[codes]
     return np.array(
         [None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)], dtype=object
     )

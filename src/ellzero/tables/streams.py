@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
+from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import open_file
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
@@ -119,6 +120,19 @@ def decompressed(raw: Any, name: str, regular: bool) -> Any:
         pyarrow = need("pyarrow")
         return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")
     return raw
+
+
+class Watched:
+    """The content of a stream, which reports how much of it has been read."""
+
+    def __init__(self, stream: Stream, progress: ProgressCallback) -> None:
+        self.stream, self.progress = stream, progress
+
+    def read(self, size: int) -> bytes:
+        """Return at most so many bytes, none at the end."""
+        data: bytes = self.stream.content.read(size)
+        self.progress(min(self.stream.fraction, 0.99) if data else 1.0, 0.0, 0)
+        return data
 
 
 class Limited(io.RawIOBase):

@@ -53,12 +53,12 @@ def column_labels(column: pd.Series) -> NDArray[Any]:
         text = text_array(as_text(column).tolist())
     except Malformed as error:
         raise InvalidInputError(f"target {quoted(column.name)} cannot be labels: {error}.") from None
-    distinct = np.unique(text).tolist()
-    if set(distinct) <= {"True", "False"}:
+    distinct, place = np.unique(text, return_inverse=True)
+    if set(distinct.tolist()) <= {"True", "False"}:
         return np.asarray(text == "True")
     for convert in (int, float):
-        if all(is_written_as(convert, word) for word in distinct):
-            return np.array([convert(word) for word in text])
+        if all(is_written_as(convert, word) for word in distinct.tolist()):
+            return np.array([convert(word) for word in distinct])[place]
     return text
 
 

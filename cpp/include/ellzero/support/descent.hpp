@@ -78,7 +78,7 @@ class Descent {
     Refit refit_, refit_beside_;
     Iterate beside_;  // a group that would enter
     Screening screening_;
-    std::vector<Line> lines_;  // one for each column that is tried at the same time
+    std::vector<Line> lines_;  // one per thread
     double null_cost_ = 0.0;
     std::vector<int32_t> rows_;
     std::vector<double> values_, r_, d_;

@@ -10,6 +10,7 @@
 // checked by the certain one, and no column that could enter is missed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,8 +40,8 @@ class Screening {
     // All columns that gain more than `must`, and the best `enough` of those that gain more than `may` <= must.
     Result above(const Iterate& it, double must, double may, int enough, Radius radius, Currency currency);
 
-    // Makes directions of residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
-    void foresee(const std::vector<std::vector<double>>& residuals);
+    // Makes directions of `count` residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
+    void foresee(size_t count, const std::function<const std::vector<double>&(size_t)>& residual);
     size_t foresight() const;
 
   private:
