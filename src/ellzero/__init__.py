@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ellzero.problem.model import Model
     from ellzero.problem.objective import objective
     from ellzero.problem.stationarity import StationarityReport, check_stationarity
+    from ellzero.scores.risk_score import RiskScore
+    from ellzero.scores.thresholds import Thresholds
     from ellzero.tables.bins import bins
 
     __version__: str
@@ -79,6 +81,8 @@ PLACES = {
     "problem.model": ["Model"],
     "problem.objective": ["objective"],
     "problem.stationarity": ["StationarityReport", "check_stationarity"],
+    "scores.risk_score": ["RiskScore"],
+    "scores.thresholds": ["Thresholds"],
     "tables.bins": ["bins"],
 }
 PLACE_OF = {name: place for place, names in PLACES.items() for name in names or [place]}
@@ -124,10 +128,12 @@ __all__ = [
     "Model",
     "Path",
     "PathGrid",
+    "RiskScore",
     "Sizes",
     "SparseColumnWriter",
     "Stability",
     "StationarityReport",
+    "Thresholds",
     "VerificationReport",
     "alternatives",
     "bins",

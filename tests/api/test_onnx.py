@@ -160,3 +160,8 @@ def test_what_cannot_be_exported(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ez.InvalidInputError, match=r"onnx is needed .* pip install 'ellzero\[onnx\]'"):
         ez.to_onnx(model)
+
+
+def test_score_cards():
+    rows = (X.mean(axis=0) < X).astype(int)
+    check_classifier(ez.RiskScore(k=3).fit(rows, rows[:, 0] | rows[:, 1]), rows)

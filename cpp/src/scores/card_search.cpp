@@ -11,6 +11,7 @@ namespace {
 
 using Support = std::vector<int32_t>;
 
+constexpr int most_idle = 2;        // rounds of lattice searches without a better card
 constexpr double rounding = 1e-10;  // a support is better by more than this share, or not at all
 
 struct Fitted {
@@ -149,6 +150,7 @@ class CardSearch {
         std::sort(order.begin(), order.end());
         order.resize(std::min<size_t>(order.size(), options_.lattices));
         Card best;
+        int idle = 0;
         const size_t round = 8;  // searched with the same best card, so that the number of threads does not matter
         for (size_t first = 0; first < order.size(); first += round) {
             if ((first > 0 && late()) || order[first].first >= best.loss) break;
@@ -163,8 +165,14 @@ class CardSearch {
                     found[i] = search_lattice(rows_.cells(support), support, limits_, search).best;
                 }
             }, work());
+            bool better = first == 0;
             for (Card& each : found)
-                if (each.loss < best.loss) best = std::move(each);
+                if (each.loss < best.loss) {
+                    best = std::move(each);
+                    better = true;
+                }
+            idle = better ? 0 : idle + 1;
+            if (idle >= most_idle) break;
         }
         return best;
     }

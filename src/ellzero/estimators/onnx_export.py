@@ -57,6 +57,8 @@ def to_onnx(model: L0Estimator | Model, *, dtype: str = "float64") -> onnx.Model
         content = model.file_content(FitSettings())
     elif isinstance(model, L0Estimator):
         content = model_content(model)
+    elif hasattr(model, "_model_content"):  # a score card, of a room above this one
+        content = model._model_content()
     else:
         raise InvalidInputError(f"model must be a fitted estimator or a Model of ellzero, got {quoted(model)}.")
     graph = Graph(np.dtype(dtype))

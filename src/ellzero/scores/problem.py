@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +62,7 @@ class ScoreProblem:
     low, high : (p,) limits of the points; zero is between them
     k, max_scale : limits of the card
     exclusive : sets of columns of which a card has at most one
+    classes : the labels that -1 and +1 stand for
 
     """
 
@@ -73,6 +74,7 @@ class ScoreProblem:
     k: int
     max_scale: float
     exclusive: Sequence[Ints] = ()
+    classes: NDArray[Any] = field(default_factory=lambda: np.array([-1, 1]))
 
     @cached_property
     def rows(self) -> Rows:

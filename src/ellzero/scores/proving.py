@@ -21,7 +21,7 @@ from ellzero import _core
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.exact.verifier.score_check import MOST_CELLS
-from ellzero.scores.certificate import ScoreCertificate, ScoreClaim
+from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 
 MOST_SUPPORTS = 400_000  # that a leaf may have to be run through: the core needs a second or less
@@ -125,7 +125,7 @@ class Proof:
         self.root = Node((), every, blank, problem.rows.region_bound(blank, [], list(every), self.limits))
         self.heap: list[tuple[float, int, Node]] = []
         self.least = math.inf  # of the bounds in exhausted leaves
-        self.listed: list[tuple[list[int], _core.Boxes]] = []
+        self.listed: list[Boxes] = []
         self.total, self.closed, self.supports, self.made = self.root.supports(problem.k), 0, 0, 0
         self.status = "time_limit"
         self.open_cards = 0
@@ -168,10 +168,10 @@ class Proof:
                     break
                 if self.options.progress is not None:
                     self.options.progress(min(self.closed / max(self.total, 1), 0.999), 0.0, 0)
+            if self.options.progress is not None:
+                self.options.progress(1.0, 0.0, 0)
         except KeyboardInterrupt:
             self.status = "interrupted"
-        if self.options.progress is not None:
-            self.options.progress(1.0, 0.0, 0)
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
             self.status = "optimal" if self.threshold is None else "complete"
 
@@ -240,11 +240,9 @@ class Proof:
             if not found.finished:
                 return False
             self.least = min(self.least, found.least * self.unit)
-            self.listed += list(zip(found.listed, found.boxes, strict=True))
+            self.listed += [Boxes.of(support, boxes) for support, boxes in zip(found.listed, found.boxes, strict=True)]
             if self.threshold is not None:
-                self.open_cards = sum(
-                    len(single_cards(support, boxes, self.level / self.unit)) for support, boxes in self.listed
-                )
+                self.open_cards = sum(len(single_cards(boxes, self.level / self.unit)) for boxes in self.listed)
         node.exhausted = True
         self.closed += node.supports(self.problem.k)
         return True
@@ -263,7 +261,7 @@ class Proof:
 
     def solution(self, seconds: tuple[float, float]) -> Solution:
         """Return the card and the proof."""
-        listed = sorted(self.listed, key=lambda each: each[0])
+        listed = sorted(self.listed, key=lambda boxes: boxes.support)
         lower, cards = self.lower_bound(), [self.card]
         if self.threshold is not None:
             cards = self.cards(listed, lower)
@@ -274,30 +272,24 @@ class Proof:
             status=self.status,
             threshold=self.threshold,
         )
-        certificate = ScoreCertificate(self.problem, claim, self.root, listed)
+        certificate = make_certificate(self.problem, claim, self.root, listed)
         return Solution(self.card, cards, lower, self.gap(), self.status, certificate, self.supports, seconds)
 
-    def cards(self, listed: list[tuple[list[int], _core.Boxes]], level: float) -> list[Card]:
+    def cards(self, listed: list[Boxes], level: float) -> list[Card]:
         """Return the cards below the threshold, each once and in the fewest points, the best first."""
-        found = {}
-        for support, boxes in listed:
-            for points, scale, intercept in single_cards(support, boxes, level / self.unit):
-                card = self.problem.card(FoundCard(support, points, scale, intercept))
-                found[tuple(card.support), tuple(card.points)] = card
+        every = [self.problem.card(each) for boxes in listed for each in single_cards(boxes, level / self.unit)]
+        found = {(tuple(card.support), tuple(card.points)): card for card in [self.card, *every]}
         return sorted(found.values(), key=lambda card: (card.loss, card.support.tolist(), card.points.tolist()))
 
 
-def single_cards(support: list[int], boxes: _core.Boxes, level: float) -> list[tuple[list[int], float, float]]:
-    """Return points, scale and intercept of the boxes of single cards whose bound is below a level."""
-    d = len(support)
-    low, high = boxes.low.reshape(-1, d), boxes.high.reshape(-1, d)
-    models = boxes.models.reshape(-1, d + 1)
+def single_cards(boxes: Boxes, level: float) -> list[FoundCard]:
+    """Return the boxes of single cards whose bound is below a level, as cards."""
     out = []
-    for i in np.flatnonzero((low == high).all(axis=1) & (boxes.bounds < level)):
-        points = low[i]
+    for i in np.flatnonzero((boxes.low == boxes.high).all(axis=1) & (boxes.bounds < level)):
+        points, model = boxes.low[i], boxes.models[i]
         place = int(np.argmax(np.abs(points)))
-        scale = float(models[i][place] / points[place]) if points[place] else 0.0
-        out.append((points.tolist(), scale, float(models[i][-1])))
+        scale = float(model[place] / points[place]) if points[place] else 0.0
+        out.append(FoundCard(boxes.support, points.tolist(), scale, float(model[-1])))
     return out
 
 

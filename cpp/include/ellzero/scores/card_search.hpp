@@ -8,10 +8,10 @@
 namespace ellzero {
 
 struct CardSearchOptions {
-    int width = 12;        // supports that a beam keeps of each size
-    int candidates = 16;   // columns that are fitted, of all that are ranked by what one step would gain
-    int lattices = 64;     // supports that get whole points
-    int64_t nodes = 2000;  // of the search of one support
+    int width = 12;       // supports that a beam keeps of each size
+    int candidates = 16;  // columns that are fitted, of all that are ranked by what one step would gain
+    int lattices = 64;    // supports that get whole points
+    int64_t nodes = 400;  // of the search of one support
     LatticeSearch::Clock::time_point deadline = LatticeSearch::Clock::time_point::max();
 };
 

@@ -92,7 +92,7 @@ class Rows:
     @staticmethod
     def of(X: NDArray[np.uint8], y: Array, weights: Array | None) -> Rows:
         """Return the rows of data with labels -1 and +1."""
-        packed = np.packbits(X, axis=1)
+        packed = np.ascontiguousarray(np.packbits(X, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0] if packed.shape[1] else np.zeros(len(X), "V1")
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         w, inverse = np.ones(len(y)) if weights is None else weights, inverse.ravel()
