@@ -44,7 +44,7 @@ INTRODUCTION = """# Many rows
 
 Drawn tables have neighbouring columns with a correlation of 0.5, ten of which matter; "0/1" cuts all columns at 0.5, "mixed"
 has thirds of Gaussian, 0/1 (some rarely 1) and heavy-tailed columns. lambda_2 = 0.0001 throughout, of columns as they are.
-Each fit runs in a process of its own. The tools of a table take turns, twice where that is short, and the better time counts.
+Each fit runs in a separate process. The tools of a table take turns, twice where that is short, and the better time counts.
 "1" and "2" are threads. "Memory" is the growth of the largest resident memory during the fit, as a share of X.
 
 Objectives are recomputed: those of squared error and logistic models of ten features (without lambda_0) after one solver fitted
@@ -271,11 +271,11 @@ def protocol(bench: Bench) -> Section:
     return out
 
 
-# What was asked for.
+# The targets.
 
 
 def targets(bench: Bench, large: bool) -> Section:
-    """The table of what was asked for, beside what is reached."""
+    """The table of targets and results."""
     out = Section("Asked and reached")
 
     def seconds(shape: Shape, work: Work, run: tuple[str, int]) -> float:
