@@ -89,7 +89,7 @@ class Court:
         if best is None:
             return
         proved = (SLACK + 4.0 * spread_error) * abs(best.value) + 1e-315
-        # Where the objective is mere rounding beside the null model's, claims are relative to the latter.
+        # Where the objective is mere rounding compared with the null model's, claims are relative to the latter.
         claimed = proved + (SLACK * null if report.objective <= 2.0 * NEGLIGIBLE * null else 0.0)
         for what, bound, allowed in self.bounds(report, draft, proved, claimed):
             if not bound <= best.value + allowed:

@@ -79,7 +79,7 @@ def test_bad_budgets_of_lists():
         ez.fit_budgets(X, Y, [0.1, 4], feature_cost=COST)
     with pytest.raises(ez.InvalidInputError, match="budgets are for algorithm='local_search'"):
         ez.fit_budgets(X, Y, [4], feature_cost=COST, algorithm="iht")
-    with pytest.raises(KeyError, match=r"budget 5 was not asked for"):
+    with pytest.raises(KeyError, match=r"budget 5 was not requested"):
         ez.fit_budgets(X, Y, [4], feature_cost=COST)[5]
 
 
