@@ -170,7 +170,9 @@ class Problem:
     def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
         with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
-            return float(self.w @ of_rows(self.loss.value(*self.fitted(support, coef, intercept))))
+            losses = of_rows(self.loss.value(*self.fitted(support, coef, intercept)))
+        # Rows without weight count nowhere, whatever they hold.
+        return float(self.w @ (losses if self.w.all() else np.where(self.w > 0.0, losses, 0.0)))
 
     def mean_losses(self, models: Sequence[Coefficients]) -> list[float]:
         """Return the mean losses of some models; those of many rows are computed with one read of the columns in use."""
