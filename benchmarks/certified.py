@@ -38,7 +38,7 @@ SIZES_OF_SETTING_2 = (5, 8, 11, 14, 17, 20)
 LAMBDA_2_OF_SETTING_2 = 1e-4
 TEXT_OF_SETTING_2 = """The paper's Table 2, Setting 2: n = 1,000, p = 100,000, correlation 0.3 between all columns, 20 features
 matter, labels almost without noise. Objectives of the best models found (logistic loss, lambda_2 = 0.0001, without lambda_0),
-two threads, beside that of the true features. The search was tuned on draws 0 to 3."""
+two threads, compared with that of the true features. The search was tuned on draws 0 to 3."""
 EFFORTS = ("quick", "thorough")
 TEXT = """Problems whose best model of k features `ez.solve` proves to {gap:g} in {limit:g} s (others are left out: {proved} of
 {drawn} are proved), n = 60 to 500, p = 100 to 2,000, k = 4 to 8, lambda_2 between 0.003 and 0.1. "All 0.6" and "all 0.9" have
@@ -111,7 +111,7 @@ def cell(family: str, loss: str, seeds: range, known: dict[str, Any]) -> dict[st
 
 
 def setting_2(draws: range) -> str:
-    """Return the objectives that local search reaches in Setting 2 of the paper's Table 2, beside that of the true support."""
+    """Return the objectives of local search in Setting 2 of the paper's Table 2, and that of the true support."""
     rows = []
     for draw in draws:
         X, y, beta = ez.datasets.make_classification(

@@ -1,4 +1,4 @@
-"""The model that cross-validation chooses with nothing set, on real data, beside that of scikit-learn's l1.
+"""The model that cross-validation chooses with nothing set, on real data, compared with that of scikit-learn's l1.
 
 Run it with `make bench-choice`; ELLZERO_DATA names the folder with the data sets. Every fit is recorded in build/choice, so
 that an interrupted run goes on where it ended; delete the records of a rule after changing it.
@@ -35,9 +35,10 @@ CURVE_SPLITS = 5  # that the curves of the figure are means of
 OLD: dict[str, Any] = {"n_shrinkage": 3, "n_lambda": 100, "max_support": 50, "rule": "best"}
 INTRODUCTION = f"""# What cross-validation chooses with nothing set
 
-`L0ClassifierCV()` and `L0RegressorCV()` with nothing set, beside `LogisticRegressionCV(penalty="l1", solver="liblinear", Cs=10,
-cv=5, scoring="roc_auc")` and `LassoCV(cv=5)`. All learn from the same random 65 % of the rows (at most 2,000), with columns
-standardised there, and are judged on the other rows, by the area under the ROC curve (AUC) or by R2. Splits are stratified.
+`L0ClassifierCV()` and `L0RegressorCV()` with nothing set, compared with `LogisticRegressionCV(penalty="l1", solver="liblinear",
+Cs=10, cv=5, scoring="roc_auc")` and `LassoCV(cv=5)`. All learn from the same random 65 % of the rows (at most 2,000), with
+columns standardised there, and are judged on the other rows, by the area under the ROC curve (AUC) or by R2. Splits are
+stratified.
 
 "Old" are our defaults before these rules: three values of lambda_2, at most 50 features, the best mean score
 (`{", ".join(f"{name}={value!r}" for name, value in OLD.items())}`). Differences are paired, split by split, with their standard
@@ -47,7 +48,7 @@ together. Seconds are of processor time on one thread, the median of the ratios;
 ![AUC against features](choice.png)
 
 The figure shows means over the first {CURVE_SPLITS} splits. "L0, by size" is the one model that cross-validation would choose
-among those of at most so many features; a mean of models can lie above it.
+among those of at most this many features; a mean of models can lie above it.
 
 Fits are recorded: the seconds of a section are those of its last, resumed run.
 

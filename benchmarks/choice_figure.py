@@ -63,7 +63,7 @@ def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
 
 
 def stepped(curves: list[list[list[float]]]) -> tuple[list[float], list[float]]:
-    """The mean over splits of the score with at most so many features."""
+    """The mean over splits of the score, by the largest number of features."""
     sizes = sorted({size for curve in curves for size, _ in curve if size >= max(c[0][0] for c in curves)})
     at = [[next(score for size, score in reversed(curve) if size <= limit) for curve in curves] for limit in sizes]
     return sizes, [float(np.mean(scores)) for scores in at]

@@ -44,7 +44,7 @@ copies kept for as long as it lasts; that is part of the seconds. "Same" is bit 
 Blocks that hold a part of the rows add up in another order: there, it is the largest relative difference of an objective."""
 
 KILLED = """{n:,} x {p:,}, blocks of {block:,} columns, all rows. Workers are killed with SIGKILL when the first block of pass
-{at} has answered, and started again by Dask's nanny. Their blocks are lost; Dask makes them anew: here, from random numbers.
+{at} has answered, and started again by Dask's nanny. Their blocks are lost; Dask makes them again: here, from random numbers.
 Seconds lost are those beyond the undisturbed fit of the same table."""
 
 

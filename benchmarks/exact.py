@@ -2,7 +2,7 @@
 
 python -m benchmarks.exact [--quick] [--only SECTION] [--out FILE]
 
-El0ps needs an environment of its own: ELLZERO_EL0PS_PYTHON names its interpreter. ELLZERO_DATA names the folder with the real
+El0ps needs its own environment: ELLZERO_EL0PS_PYTHON names its interpreter. ELLZERO_DATA names the folder with the real
 data, ELLZERO_BENCH_AT_ONCE how many problems sections with many of them solve at a time. Sections that a call leaves out are
 kept from the last one (build/bench-exact.json).
 """
@@ -278,7 +278,7 @@ def memory(quick: bool) -> Section:
 
 INTRODUCTION = """# The exact solver: time to a proof
 
-Made by `make bench-exact`; every section says when and where. Every solve is in a process of its own; seconds are the wall time
+Made by `make bench-exact`; every section says when and where. Every solve is in a separate process; seconds are the wall time
 of the whole call, the best of {repeats} where the first takes less than {short:g} s. A gap is (objective - lower bound) /
 objective. Compare within one table only. Under each table stands what a correct solver would not report: an objective other
 than the referee's, a bound above what was reached on the same problem, a certificate that does not verify, a wrong status.

@@ -1,4 +1,4 @@
-"""Sections of the exact benchmark against El0ps, whose answers are held against known models."""
+"""Sections of the exact benchmark against El0ps, whose answers are compared with known models."""
 
 from __future__ import annotations
 

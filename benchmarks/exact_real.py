@@ -101,7 +101,7 @@ def genes(quick: bool) -> Section:
     return section
 
 
-# Larger models: one row each, beside the search that decides every feature on its own.
+# Larger models: one row each, after the search that decides every feature on its own.
 
 
 HEADER = [
@@ -169,10 +169,10 @@ def regression(quick: bool) -> Section:
     return larger(section, "riboflavin", options, [RIBOFLAVIN_BEFORE.get(cell, "-") for cell in cells])
 
 
-CREDIT = """FICO's HELOC data: 10,459 rows, 23 attributes. Each code of a missing value (-7, -8, -9) is a column of its own,
+CREDIT = """FICO's HELOC data: 10,459 rows, 23 attributes. Each code of a missing value (-7, -8, -9) is its own column,
 and so is each tenth of an attribute's other values: {p} columns of zeros and ones. {copies} of them are copies of others (the
 same rows miss most attributes), and the columns of an attribute sum to one. Intercept, no bound, columns as they are.
-lambda_2 = 1 / n is about as much as one row says, 10 / n stands beside it.
+lambda_2 = 1 / n is about as much as one row says; 10 / n is shown too.
 {singly}
 There is no record of before."""
 

@@ -1,8 +1,8 @@
-"""One solve of the exact benchmark in a process of its own, and checks for results that a correct solver would not give.
+"""One solve of the exact benchmark in a separate process, and checks for results that a correct solver would not give.
 
 python -m benchmarks.exact_runs FOLDER
 
-solves the job in the folder's job.json and writes out.json beside it.
+solves the job in the folder's job.json and writes out.json next to it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NODES_VERIFIED = 200_000  # larger trees take the verifier, which is plain NumPy
 
 @dataclass(frozen=True)
 class Job:
-    """A problem and how to solve it, for a process of its own."""
+    """A problem and how to solve it, for a separate process."""
 
     data: dict[str, Any]  # arguments of exact_data.load
     options: dict[str, Any]  # arguments of ez.solve
@@ -190,7 +190,7 @@ def run_process(command: list[str], threads: int, timeout: float) -> tuple[str, 
 
 
 def run(job: Job) -> Outcome | str:
-    """Solve in a process of its own; a string says why there is no result."""
+    """Solve in a separate process; a string says why there is no result."""
     limit = float(job.options.get("time_limit") or 600.0)
     # Twice the limit: a solver that overruns it a little shall show by how much. The rest is for making the problem.
     timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (job.seconds_to_verify if job.verify else 0.0)

@@ -1,4 +1,4 @@
-"""X on a GPU: passes, paths, proofs and cross-validation, beside the cores of the host.
+"""X on a GPU: passes, paths, proofs and cross-validation, compared with the cores of the host.
 
 Run it with `make bench-gpu` on a machine with a CUDA device, CuPy and PyTorch. BENCH="--seconds 600" ends it early: what is
 left then is not in the table. BENCH="--quick" makes small problems, to see that everything works.
@@ -69,7 +69,7 @@ class Clock:
 
 
 class Report:
-    """The page, written anew whenever something is added: a run that is ended leaves what it has measured."""
+    """The page, written again whenever something is added: a run that is ended leaves what it has measured."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.parts = path, [INTRODUCTION]
@@ -263,7 +263,7 @@ def profile(report: Report, X: Any, y: NDArray[np.int64], name: str) -> None:
 
 
 def path_times(report: Report, X: Any, y: NDArray[np.int64], names: dict[str, int], clock: Clock) -> None:
-    """Time paths, so many runs of each."""
+    """Time paths with this number of runs of each."""
     lines = []
     for name, runs in names.items():
         if not clock.allows(5.0):

@@ -35,10 +35,10 @@ of skglm. The methods have different penalties. So each tool's groups are fitted
 DRAWN_TEXT = """n = {n:,}, p = {p:,} in groups of five columns, which have a correlation of 0.36 inside a group; ten groups
 matter. Seeds {seeds}. Seconds for all models of up to 20 groups: abess in one sequence with warm starts, the group
 lasso along 60 values of its penalty. "Better / equal / worse" counts sizes (2, 5, 10, 15, 20) by the objective of
-ellzero's groups (coordinate descent; local search behind the stroke) beside those of the other tool."""
+ellzero's groups (coordinate descent; local search behind the stroke) compared with those of the other tool."""
 REAL_TEXT = """Columns cut into bins (`ez.bins`), all models of up to ten groups. FICO: {fico}; breast cancer: 569 rows,
 30 columns in five bins; TOX-171, classes 1 and 2: the 300 genes with the largest variance in three bins."""
-EXACT_TEXT = """FICO's HELOC data, 23 attributes in bins of about a sixth of the rows, missing values in bins of their own
+EXACT_TEXT = """FICO's HELOC data, 23 attributes in bins of about a sixth of the rows, missing values in their own bins
 ({columns} columns): the best models of every size, proved. lambda_2 = {ridge:g}, at most {seconds:g} s each, two
 threads."""
 

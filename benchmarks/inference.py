@@ -1,4 +1,4 @@
-"""How often the intervals of `ellzero.inference` cover: simulations, beside intervals from the rows that chose the features.
+"""How often the intervals of `ellzero.inference` cover: simulations, also of naive intervals.
 
     python -m benchmarks.inference [--repetitions 500]
 

@@ -3,7 +3,7 @@
 python -m benchmarks.instructions BEFORE_PYTHON AFTER_PYTHON [--only TEXT] [--out FILE]
 
 The two interpreters are those of the environments of two checkouts. Counts have no noise: what else the machine does changes
-nothing. Each problem is solved once and twice by processes of their own; the difference is what one solution takes, without the
+nothing. Each problem is solved once and twice by separate processes; the difference is what one solution takes, without the
 start of Python.
 """
 
@@ -23,7 +23,7 @@ CALLS = "from benchmarks.timed_build import problems; work = problems()[{name!r}
 
 
 def instructions(python: Path, name: str, calls: int) -> int:
-    """Return the instructions of a process that solves a problem so many times."""
+    """Return the instructions of a process that solves a problem that many times."""
     code = CALLS.format(name=name, calls=calls)
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts", str(python), "-c", code]

@@ -1,4 +1,4 @@
-"""Which files and functions of the package a call passes through: the program of a process of its own, see metrics.py.
+"""Which files and functions of the package a call passes through: the program of a separate process, see metrics.py.
 
 It imports nothing of this repository but the package, which may be that of another tree.
 """

@@ -47,7 +47,7 @@ def absent() -> str:
 
 
 def in_limit(value: float | None, usual: float, quick: bool) -> float:
-    """Return the time limit that was asked for, or the usual one."""
+    """Return the time limit that was requested, or the usual one."""
     return value if value is not None else min(usual, 10.0) if quick else usual
 
 
@@ -268,7 +268,7 @@ def against_direct(quick: bool, asked: float | None) -> Section:
 
 INTRODUCTION = """# The exact methods: branch and bound, IGA, direct MIP, swaps
 
-Made by `make bench-mip`; every section says when and where. Every solve of the first two sections is in a process of its own;
+Made by `make bench-mip`; every section says when and where. Every solve of the first two sections is in a separate process;
 seconds are the wall time of the whole call, heuristics with it, the best of {repeats} where the first takes less than
 {short:g} s. Objectives are the referee's (`ez.objective`). A gap is (objective - lower bound) / objective. Compare within one
 section only. Under each section stands what a correct solver would not report: an objective other than the referee's, a bound

@@ -37,7 +37,7 @@ INTRODUCTION = """# More than two classes
 
 `ez.L0ClassifierCV(multi_class=..., max_support=40)` with nothing else set: lambda_0, lambda_2 and the mean of up to three
 models are chosen by five folds of the training rows, by coordinate descent. "multinomial" is softmax on shared features,
-"ovr_shared" each class against the rest on shared features, "ovr" each class against the rest on features of its own.
+"ovr_shared" each class against the rest on shared features, "ovr" each class against the rest on its own features.
 Held-out accuracy in percent and log loss on the other rows, means over random splits; features of all classes together;
 processor seconds of one fit, one thread.
 """
@@ -68,7 +68,7 @@ def softmax(n: int, p: int, classes: int, features: int, correlation: float, see
 
 
 def own_features(n: int, p: int, classes: int, features: int, seed: int) -> Data:
-    """Each class has features of its own, whose means are raised in its rows alone."""
+    """Each class has its own features, whose means are raised in its rows alone."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % classes
     X = rng.standard_normal((n, p))

@@ -35,7 +35,7 @@ MOST_MEASURED = 1 << 32
 INTRODUCTION = """# Larger than memory
 
 X is a column store on disk, made in blocks with `ellzero.ColumnWriter`: independent columns, a few of which matter,
-labels from a logistic model. Each fit runs in a process of its own; "memory" is the most that was resident at any
+labels from a logistic model. Each fit runs in a separate process; "memory" is the most that was resident at any
 time in it (`VmHWM`), interpreter and libraries included. A pass is one read of all of X, "read" are all bytes that
 were read, those of single columns included. The first pass computes means and variances and holds every block against
 its checksum. The given grid has 30 values of lambda_0; where none is given, a path has a point for each model that is
@@ -137,7 +137,7 @@ def peak_memory() -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
-# Each of these functions runs in a process of its own; it takes the path of a store and returns numbers.
+# Each of these functions runs in a separate process; it takes the path of a store and returns numbers.
 
 
 def opened(path: Path) -> tuple[ez.ColumnStore, NDArray[Any]]:
@@ -210,7 +210,7 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def measured(section: Section, task: str, path: Path, argument: str) -> dict[str, Any]:
-    """Run a task in a process of its own; return its numbers, with the memory of the process."""
+    """Run a task in a separate process; return its numbers, with the memory of the process."""
     drop_cache(path)
     command = [sys.executable, "-m", "benchmarks.out_of_core", "--task", task, str(path), argument]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

@@ -34,11 +34,11 @@ Models of several classes (`loss="multinomial"`) and of several targets (`loss="
 solver with the same ridge (lambda_2 = 0.0001, columns of unit variance): what is compared is the choice of features.
 Processor seconds for models of all sizes, one thread; abess fits them in one sequence with warm starts.
 """
-COMPARED_TEXT = """"Better / equal / worse" counts sizes by the objective of ellzero's features beside those of abess: for
+COMPARED_TEXT = """"Better / equal / worse" counts sizes by the objective of ellzero's features against that of abess': for
 coordinate descent, and for local search with `effort="quick"` and "thorough"."""
 DRAWN_TEXT = """n = {n:,}, p = {p:,}, four classes (or three targets), ten features that matter, all models of up to
 {largest} features. Seeds {seeds}."""
-REAL_TEXT = """All models of up to so many features as the table says. Accuracy: the mean over {splits} splits (70 % of the
+REAL_TEXT = """All models of up to the number of features in the table. Accuracy: the mean over {splits} splits (70 % of the
 rows of each class are fitted) of models of 2, 4 and 8 features, with lambda_2 = 0.01 for ellzero; abess has its own
 ridge of that size."""
 EXACT_TEXT = """The best models of k features, proved to 0.01 %, and the proofs verified. TOX-171: four classes; lymphoma:

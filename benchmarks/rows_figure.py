@@ -41,7 +41,7 @@ def draw(records: Path, target: Path) -> None:
 
 
 def lines_of(raw: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
-    """Seconds against rows of each tool, of tables that differ in nothing but rows."""
+    """Seconds against rows of each tool, of tables that differ only in rows."""
     lines: dict[str, list[tuple[int, float]]] = {}
     for entry in raw:
         rows, _, rest = entry["shape"].partition(COLUMNS)

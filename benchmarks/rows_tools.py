@@ -1,4 +1,4 @@
-"""Tools that fit tables with many rows: each runs in a process of its own, on the files of a folder.
+"""Tools that fit tables with many rows: each runs in a separate process, on the files of a folder.
 
 `measure` fits once, with the time and the growth of memory, and lets the referee judge the models afterwards.
 """
@@ -68,7 +68,8 @@ Tool = Callable[[Table, int], Found]
 
 
 def last_of(models: Any, loss: str = "logistic") -> Found:
-    return Found(models[-1].coef, float(models[-1].intercept), loss)
+    last = [*models][-1]
+    return Found(last.coef, float(last.intercept), loss)
 
 
 def of_scikit_learn(model: Any, loss: str = "logistic") -> Found:
@@ -230,7 +231,7 @@ TOOLS: dict[str, Tool] = {
 
 
 def measure(argument: dict[str, Any]) -> dict[str, Any]:
-    """Fit by a tool with so many threads; return seconds, growth of memory as a share of X, and the referee's findings."""
+    """Fit by a tool with that many threads; return seconds, growth of memory as a share of X, and the referee's findings."""
     warnings.simplefilter("ignore")  # deprecations of scikit-learn and convergence of liblinear
     folder, tool, threads = Path(argument["folder"]), TOOLS[argument["tool"]], int(argument["threads"])
     table = Table(*load_table(folder), folder)

@@ -28,7 +28,7 @@ class Place:
     name: str
     bandwidth: float  # bytes of X a second, once it is at hand
     entries: float  # entries of X a second: what the processors manage, half as many if these are int8
-    wide: float = 1.0  # a pass with many vectors takes so many times as long
+    wide: float = 1.0  # a pass with many vectors takes that many times as long
     first: float = 0.0  # bytes a second of the first two passes, where they come from a disk
     pass_overhead: float = 0.0  # seconds for each task of a pass
     fetch: float = 0.0  # bytes a second of single columns, where they travel far

@@ -1,4 +1,4 @@
-"""Tools that fit paths, each in a process of its own and on files, since some of them crash.
+"""Tools that fit paths, each in a separate process and on files, since some of them crash.
 
     python -m benchmarks.tools TOOL THREADS FOLDER
 

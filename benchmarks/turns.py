@@ -35,7 +35,7 @@ ALLOWED = 1.03  # a build is to be at most 3 % slower
 
 
 class Build:
-    """One build, in a process of its own."""
+    """One build, in a separate process."""
 
     def __init__(self, src: Path) -> None:
         self.src = src.resolve()
@@ -52,7 +52,7 @@ class Build:
         hello = self.answer()
         package = Path(hello["package"])
         if package != self.src / "ellzero":
-            raise SystemExit(f"{self.src} was asked for, {package} was imported: use a Python without an installed ellzero.")
+            raise SystemExit(f"{self.src} was named, but {package} was imported: use a Python without an installed ellzero.")
         self.problems: list[str] = hello["problems"]
         return self
 

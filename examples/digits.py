@@ -2,7 +2,7 @@
 
 If a feature is something to be measured, a sensor or a laboratory test, what counts is how many are used *in all*. So with
 more than two classes all of them share their features, and each is counted once. `multi_class="ovr"` gives each class a
-model of its own, with features of its own. The data are scikit-learn's images of handwritten digits, 8 by 8 pixels.
+separate model, with its own features. The data are scikit-learn's images of handwritten digits, 8 by 8 pixels.
 """
 
 # %%
@@ -20,14 +20,14 @@ X, test, y, y_test = train_test_split(digits.data, digits.target, random_state=0
 print(f"{len(y)} images of {X.shape[1]} pixels, {len(np.unique(y))} classes")
 
 # %% [markdown]
-# ## Pixels of its own for each class, or the same for all
+# ## Own pixels for each class, or the same for all
 
 # %%
 # Some digits are told apart in every image, of which a fit warns: the sizes of their coefficients mean little.
 warnings.simplefilter("ignore", ez.FragileModelWarning)
 own = ez.L0Classifier(k=8, lambda_2=1e-3, multi_class="ovr").fit(X, y)
 shared = ez.L0Classifier(k=20, lambda_2=1e-3, algorithm="cd").fit(X, y)  # coordinate descent takes a second
-for name, model in (("pixels of its own for each class", own), ("the same pixels for all", shared)):
+for name, model in (("own pixels for each class", own), ("the same pixels for all", shared)):
     each = np.count_nonzero(model.coef_, axis=1)
     print(f"{name}: {each.max()} for each class, {len(model.support_)} in all, ", end="")
     print(f"accuracy on other images {model.score(test, y_test):.1%}")

@@ -45,7 +45,7 @@ print(model.summary())
 # %% [markdown]
 # ## On tumours that were set aside
 #
-# Beside it a model that uses all 30 measurements, with a ridge penalty.
+# For comparison: a model that uses all 30 measurements, with a ridge penalty.
 
 # %%
 ridge = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, y_train)

@@ -39,7 +39,7 @@ print(model)
 # %% [markdown]
 # ## How well does it do on texts that it has not seen?
 #
-# Ten folds; the words are chosen anew in each, inside the pipeline.
+# Ten folds; the words are chosen again in each, inside the pipeline.
 
 # %%
 sizes = [1, 2, 3, 4, 5, 6, 7]

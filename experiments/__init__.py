@@ -1,6 +1,6 @@
 """The paper's experiments, redone by `python -m experiments NAME`.
 
-An experiment lists its tasks, runs one of them, and reports on the results beside the published ones
+An experiment lists its tasks, runs one of them, and reports on the results, compared with the published ones
 (:mod:`experiments.experiment`); :mod:`experiments.running` runs all tasks and keeps their results.
 """
 
@@ -25,7 +25,7 @@ EXPERIMENTS = {
     "fig7": "real_data:FIG7",
     "rates": "rates:RATES",
 }
-"""The module and variable of each experiment, in the paper's order; the module is imported when it is asked for."""
+"""The module and variable of each experiment, in the paper's order; the module is imported on first use."""
 
 
 def find(name: str) -> Experiment:

@@ -81,7 +81,7 @@ a search ends after {limit:g} s. {machine}. The paper: 12-core Xeon E5, Gurobi 8
 or a mean over rows, so there are two tables. With a mean, lambda_2 = 10 is so strong that the features decouple and the root
 of the tree closes the gap; the other one counts."""
 TITLES = {"sum": "A sum over rows (our lambda_2 = 10 / n)", "mean": "A mean over rows (our lambda_2 = 10)"}
-SECONDS_FOR_RUNS = 5.0  # no further run begins after so many seconds
+SECONDS_FOR_RUNS = 5.0  # no further run begins after that many seconds
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ class Certification:
         ]
 
     def run(self, task: Task) -> Record:
-        """Make one proof and verify it, in a process of its own."""
+        """Make one proof and verify it, in a separate process."""
         limit = QUICK_LIMIT if task["quick"] else LIMIT
         # Twice the limit, since a MIP solver may overrun it; making the data, choosing lambda_0 and verifying take time, too.
         record = call_in_process(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
         return {"limit": limit} | (record or {"status": "ended from outside", "time": None})
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Return the seconds beside the paper's, the details of each proof, and the verdicts."""
+        """Return the seconds and those of the paper, the details of each proof, and the verdicts."""
         results = Results(grouped(records, lambda record: (record["reading"], record["method"], record["p"])))
         picture = f"{scale.label(self.name)}.png"
         results.draw(folder / picture)

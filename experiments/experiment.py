@@ -30,7 +30,7 @@ class Scale:
         return self.repetitions or (quick if self.quick else usual)
 
     def label(self, name: str) -> str:
-        """Return the stem of the names of an experiment's files; quick runs have files of their own."""
+        """Return the stem of the names of an experiment's files; quick runs have their own files."""
         return f"{name}-quick" if self.quick else name
 
 
@@ -56,7 +56,7 @@ class Experiment(Protocol):
         """Run one task, on one thread."""
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Return Markdown on the records so far, beside the paper's numbers; pictures go into the folder."""
+        """Return Markdown on the records so far, with the paper's numbers; pictures go into the folder."""
 
 
 def describe(task: Task) -> str:

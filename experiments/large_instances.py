@@ -29,8 +29,8 @@ QUICK_ROWS = 300
 MEASURES = ("false_positives", "support_size", "true_positives", "auc_same_rows")
 HEADER = ["penalty / loss", "FP", "FP, paper", "size", "size, paper", "true features", "AUC", "repetitions", "verdict"]
 NOTE = """FP: false positives; true features: those that matter and were found; mean ± standard error. AUC: on the same
-rows, with labels of their own. At s = 1000 the labels are practically free of noise and those drawn for the choice are those
-of the training, so the loss on them falls for ever as models grow. Beside the paper's rule there are therefore two others:
+rows, with their own labels. At s = 1000 the labels are practically free of noise and those drawn for the choice are those
+of the training, so the loss on them keeps falling as models grow. So there are two rules besides the paper's:
 one that ends at the smallest model with the fewest errors, and one that compares at the paper's own size. All apply to all
 methods alike; but in the last one the limit is each method's own, known from the paper and not from the data, so that sizes
 are no finding there."""
@@ -96,7 +96,7 @@ class LargeInstances:
         return measure(method, data, loss, rules)
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Return tables of our numbers beside the paper's, by setting and rule of choice."""
+        """Return tables of our numbers and the paper's, by setting and rule of choice."""
         cells = grouped(records, lambda record: (record["method"], record["setting"]))
         parts = [
             NOTE + " A quick run: smaller data and coarser grids, so the paper's numbers are not comparable." * scale.quick

@@ -1,4 +1,4 @@
-"""The theorem on the estimation error in practice: squared error against n, p/k and k, with the L1 estimator beside it."""
+"""The theorem on the estimation error in practice: squared error against n, p/k and k, compared with the L1 estimator."""
 
 from __future__ import annotations
 

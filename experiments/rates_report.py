@@ -152,9 +152,9 @@ def introduction(results: Sequence[Results], quick: bool) -> str:
     return (
         "Independent Gaussian features, k equal coefficients of length R together, labels from the logistic model, no "
         "intercept. L0 minimises the mean loss subject to ||beta||_0 <= k and ||beta||_2 <= 2R by local search; it knows k "
-        "and R, as in the theorem. Beside it the same with the true support given. L1 is logistic too, at the point of its "
-        "path that is nearest to the true coefficients: no choice of lambda_1 from data does better. For the hinge loss, the "
-        f"truth is the minimiser of its own risk. Squared error of the coefficients, {repetitions} repetitions, mean ± "
+        "and R, as in the theorem. For comparison: the same with the true support given. L1 is logistic too, at the point of "
+        "its path that is nearest to the true coefficients: no choice of lambda_1 from data does better. For the hinge loss, "
+        f"the truth is the minimiser of its own risk. Squared error of the coefficients, {repetitions} repetitions, mean ± "
         "standard error. The rate is the theorem's k log(Rp/k) / n; its constant is not known."
         + " A quick run: fewer and smaller settings."
         * quick

@@ -138,7 +138,7 @@ class RealData:
         return f"Our paths end with {limits} features, those of L1 with {LARGEST}."
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Return the panels, a table for each data set beside the paper's words on it, and whether these are reached."""
+        """Return the panels, a table for each data set with the paper's words on it, and whether these are reached."""
         if not self.main:
             records = records + l1_records(folder, scale)
         names = [name for name in CLAIMS if any(record["data"] == name for record in records)]

@@ -1,4 +1,4 @@
-"""The report on real data: a table for each set beside the paper's words on it, and the panels."""
+"""The report on real data: a table for each set with the paper's words on it, and the panels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 NEAR_PEAK = 0.005
 CAUTION = """As in the paper's figure, the peak of a curve is chosen on the test rows themselves, which flatters every method.
-So is the best of our lines, where one is named beside the paper's: we have several lines of more models each, L1 has one. An
+So is the best of our lines, where one is compared with the paper's: we have several lines of more models each, L1 has one. An
 AUC has a standard error of about 0.05 on Arcene (40 test rows), 0.04 on Dorothea (22 positive ones) and 0.015 on Dexter. The
 paper's split is not known."""
 CHOICE = {
@@ -47,7 +47,7 @@ def near_peak(record: Record) -> int:
 
 
 def auc_at(record: Record, sizes: NDArray[np.int64]) -> Array:
-    """Return the AUC of the path's last model with at most so many features; NaN well beyond the end of the path."""
+    """Return the AUC of the path's last model with at most that many features; NaN well beyond the end of the path."""
     reached = np.maximum.accumulate(record["sizes"])  # an L1 path may shrink again
     place = np.searchsorted(reached, sizes, side="right") - 1
     aucs = np.asarray(record["aucs"])[np.maximum(place, 0)]

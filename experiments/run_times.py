@@ -27,7 +27,7 @@ __all__ = ["FIG4", "RunTimes"]
 ROWS, TRUE = 1000, 5
 LAMBDA_2 = 1e-7 / ROWS  # 1e-7 times a sum over rows; in L0Learn's scaling 1e-7 is more, but has no visible effect either
 TOLERANCE = 1e-6
-SECONDS_FOR_RUNS = 10.0  # no further run begins after so many seconds
+SECONDS_FOR_RUNS = 10.0  # no further run begins after that many seconds
 REFERENCE = "glmnet"
 OURS = ("ellzero 1", "ellzero 2")
 OWN_NHTP = "NHTP (our code)"
@@ -72,7 +72,7 @@ SETTING = """n = {rows:,}, independent features of which {true} matter, s = 1, l
 tolerance {tolerance:g}, lambda_0 from its maximum to {ratio:g} of it (the same grid for ellzero and L0Learn), lambda_2 = 1e-7
 (ours: 1e-7 / n; too little to matter); glmnet and ncvreg choose their own paths. NHTP is our implementation of it, models of
 1 to {points} features. "1" is Algorithm 1 (coordinate descent), "2" Algorithm 2 (with local search, m = 1). One thread each,
-a process of its own; only the fit is timed (inside R for R's packages), best of {runs}, or of as many as begin in the first
+a separate process; only the fit is timed (inside R for R's packages), best of {runs}, or of as many as begin in the first
 {seconds:g} s. {machine}; {repetitions} to a number. The tools optimise different things: the last table says how large their
 models get."""
 PAPER = """The paper (6-core i7-8750H, R 4.0.3) prints a picture and few numbers: L0Learn 1 and glmnet are the fastest,
@@ -113,7 +113,7 @@ class RunTimes:
         return record | {"limit": limit}
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Return the seconds, their ratios and the lengths of the paths, beside the paper's statements."""
+        """Return the seconds, their ratios and the lengths of the paths, with the paper's statements."""
         results = Results(grouped(records, lambda record: (record["p"], record["method"])))
         size = size_for(scale.quick)
         picture = f"{scale.label(self.name)}.png"

@@ -163,7 +163,7 @@ def run_one(name: str, folder: Path, task: Task) -> str | None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit linear algebra to one thread inside a `with` block: tasks run beside each other, and times are of one core."""
+    """Limit linear algebra to one thread inside a `with` block: tasks run at the same time, and times are of one core."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):

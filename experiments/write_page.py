@@ -3,8 +3,8 @@
     python -m experiments.write_page [FOLDER]
 
 copies the reports and pictures that a run wrote to FOLDER (if it is given) to experiments/results, and
-renews every block of docs/reproduction.md between `<!-- NAME -->` and `<!-- end of NAME -->`. What is said around the blocks is
-written by hand.
+renews every block of docs/reproduction.md between `<!-- NAME -->` and `<!-- end of NAME -->`: the picture, the main table and
+a link to the whole report. The text around the blocks is written by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ from experiments import EXPERIMENTS
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "experiments" / "results"
 PAGE = ROOT / "docs" / "reproduction.md"
-PICTURES = "assets/reproduction"
+FOLDER = "../experiments/results"  # from the page
+
+# The tables of each report that the page shows: their captions, and their numbers in the report.
+SHOWN: dict[str, dict[str, int]] = {
+    "fig1": {"F1 score of the chosen features (1: exactly the true ones)": 0},
+    "fig2": {"F1 score of the chosen features (1: exactly the true ones)": 0},
+    "table2": {"Setting 1, model chosen by the paper's rule": 0, "Setting 2, model chosen by the paper's rule": 3},
+    "fig3": {"Arcene, AUC on test rows": 0, "Dorothea, AUC on test rows": 1, "Dexter, AUC on test rows": 2},
+    "fig4": {"Seconds for a path of 100 models": 0},
+    "table3": {"Seconds to a proof": 0},
+    "rates": {"Error against n": 1},
+}
 
 
 def collect(folder: Path) -> None:
@@ -32,10 +43,13 @@ def collect(folder: Path) -> None:
 
 
 def block(name: str) -> str:
-    """Return a report as part of the page: without its heading, headings one level lower, pictures with the page's paths."""
-    body = (RESULTS / f"{name}.md").read_text().split("\n", 1)[1].strip()
-    body = re.sub(r"^### ", "#### ", body, flags=re.MULTILINE)
-    return re.sub(r"\]\(([^)/]+\.png)\)", rf"]({PICTURES}/\1)", body)
+    """Return what the page shows of a report: picture, main tables, the command that made it and a link."""
+    report = (RESULTS / f"{name}.md").read_text()
+    tables = re.findall(r"(?:^\|.*\n)+", report, flags=re.MULTILINE)
+    parts = [f"![{text}]({FOLDER}/{file})" for text, file in re.findall(r"!\[(.*?)\]\((.*?)\)", report)]
+    parts += [f"**{caption}**\n\n{tables[number].strip()}" for caption, number in SHOWN.get(name, {}).items()]
+    made = next(line for line in report.splitlines() if line.startswith("`python -m"))
+    return "\n\n".join([*parts, f"{made} [All tables]({FOLDER}/{name}.md)."])
 
 
 def renewed(text: str) -> str:
@@ -53,10 +67,6 @@ def main() -> None:
     """Copy new results if a folder is given, then renew the page."""
     if len(sys.argv) > 1:
         collect(Path(sys.argv[1]))
-    folder = PAGE.parent / PICTURES
-    folder.mkdir(parents=True, exist_ok=True)
-    for picture in RESULTS.glob("*.png"):
-        shutil.copy(picture, folder / picture.name)
     PAGE.write_text(renewed(PAGE.read_text()))
 
 

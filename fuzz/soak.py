@@ -136,7 +136,7 @@ class Soak:
         self.minutes = (time.monotonic() - self.begin) / 60.0
 
     def listen(self, seconds: float) -> None:
-        """Take reports until all have ended, or so many seconds have passed."""
+        """Take reports until all have ended, or this many seconds have passed."""
         until = time.monotonic() + seconds
         said = time.monotonic()
         while not all(self.ended) and time.monotonic() < until:

@@ -1,7 +1,7 @@
 """Write the table of fuzzing runs from their results files: `python -m fuzz.table --out benchmarks/results/fuzz.md`.
 
 It counts cases, statuses, refused certificates of our own, findings, mutations and forgeries, and finds the least ratios of
-margins to errors. Nothing is run anew.
+margins to errors. Nothing is rerun.
 """
 
 from __future__ import annotations

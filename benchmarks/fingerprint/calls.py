@@ -99,7 +99,7 @@ def bounded_solve(X: Any, y: Any, settings: dict[str, Any]) -> Any:
 
 
 def stationarity(X: Any, y: Any, settings: dict[str, Any]) -> Any:
-    """The check, and the objective, at a fixed point and beside it."""
+    """The check, and the objective, at a fixed point and near it."""
     lambda_0 = PRICE[settings["loss"]]
     path = ez.fit_path(X, y, lambda_0=lambda_0, lambda_2=1e-3, **settings, **ONE)
     beside = path[0].coef * 1.01

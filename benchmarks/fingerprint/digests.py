@@ -25,7 +25,7 @@ __all__ = ["as_bytes", "digest", "parts", "text_of"]
 
 Part = tuple[str, Any]  # where a value is found in the result, and the value: None, a word, a number or an array of them
 
-# The attributes of each type that are results; `parts` adds the models that a path can be asked for.
+# The attributes of each type that are results; `parts` adds the models that a path has.
 PUBLIC: dict[type, tuple[str, ...]] = {
     ez.Model: ("support", "values", "intercept", "n_features", "lambda_0", "objective", "loss", "classes", "names"),
     ez.Path: (
@@ -112,7 +112,7 @@ FITTED = (
 )
 SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 NONE = b"none"
-SIZES = 40  # models of more features are not asked for: there may be hundreds
+SIZES = 40  # models of more features are left out: there may be hundreds
 
 
 def digest(result: Any) -> str:

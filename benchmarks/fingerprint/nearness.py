@@ -1,4 +1,4 @@
-"""Results beside those of another build: equal to rounding, or how far apart."""
+"""Results compared with those of another build: equal up to rounding, or how far apart."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ Monitor::Progress reporter(const nb::object& progress) {
     };
 }
 
-BoundPathResult fit(const BoundProblem& bound, PathOptions options, int threads, const nb::object& progress,
-                    const nb::object& check) {
+BoundPathResult fit(const BoundProblem& bound, PathOptions options, const BoundProblem* sampled, int threads,
+                    const nb::object& progress, const nb::object& check) {
     Monitor monitor(checker(check), reporter(progress));
     for (Model& seed : options.seeds) seed = bound.complete(std::move(seed));
     BoundPathResult out;
@@ -30,6 +30,9 @@ BoundPathResult fit(const BoundProblem& bound, PathOptions options, int threads,
         const WithoutGil release;
         Team team(threads);
         const Columns columns = bound.columns(team, monitor);
+        const Columns columns_of_sample = (sampled ? *sampled : bound).columns(team, monitor);
+        const Problem sample = (sampled ? *sampled : bound).problem(columns_of_sample);
+        if (sampled) options.sample = &sample;
         static_cast<PathResult&>(out) = fit_path(bound.problem(columns), options);
     }
     try {
@@ -65,7 +68,6 @@ void register_options(nb::module_& m) {
         .def_rw("lambda_min_ratio", &PathOptions::lambda_min_ratio)
         .def_rw("max_support", &PathOptions::max_support)
         .def_rw("sweep", &PathOptions::sweep)
-        .def_rw("finish", &PathOptions::finish)
         .def_rw("seeds", &PathOptions::seeds);
     def_array(options, "lambda_0", &PathOptions::lambda_0);
     def_array(options, "budgets", &PathOptions::budgets);
@@ -82,7 +84,7 @@ void register_path(nb::module_& m) {
         .def_ro("stopped", &BoundPathResult::reason, nb::for_getter(nb::sig("def stopped(self) -> BaseException | None")),
                 "The exception that ended the work early, Ctrl-C included, if there was a `check`; `models` is empty then.");
     def_array(result, "lambda_0", &PathResult::lambda_0);
-    m.def("fit_path", &fit, nb::arg("problem"), nb::arg("options"), nb::kw_only(), nb::arg("threads"),
+    m.def("fit_path", &fit, nb::arg("problem"), nb::arg("options"), nb::arg("sample").none(), nb::kw_only(), nb::arg("threads"),
           nb::arg("progress").none(), nb::arg("check").none());
 }
 

@@ -1,7 +1,7 @@
 """Links that are right in the repository become links that are right on the site.
 
-Pages link to files as they lie in the repository, so that they also work where it is browsed. The site has the tables of
-benchmarks/results under benchmarks/, and the two pages of the root that are added here.
+Pages link to files by their place in the repository, so that links also work where it is browsed. The site has
+benchmarks/results under benchmarks/, experiments/results under experiments/, and the two pages of the root that are added here.
 """
 
 import posixpath
@@ -11,7 +11,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
-TABLES = "benchmarks/results/"
+RESULTS = re.compile(r"(benchmarks|experiments)/results/(.+)")
 ADDED = {"ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md"}
 ELSEWHERE = {**ADDED, "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)([^)\s]*)\)")
@@ -27,7 +27,7 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, **_):
     """Rewrite links that leave the folder of the pages, or that start outside it."""
     here = page.file.src_uri
-    folder = "" if here in ADDED.values() else posixpath.join("docs", posixpath.dirname(here))
+    folder = folder_of(here)
 
     def rewrite(match):
         target = site_path(posixpath.normpath(posixpath.join(folder, match[1])))
@@ -38,10 +38,18 @@ def on_page_markdown(markdown, page, **_):
     return LINK.sub(rewrite, markdown)
 
 
+def folder_of(here):
+    """Return the folder of a page in the repository."""
+    folder = posixpath.dirname(here)
+    if here in ADDED.values():
+        return ""
+    return f"{folder}/results" if folder in ("benchmarks", "experiments") else posixpath.join("docs", folder)
+
+
 def site_path(path):
     """Return where a file of the repository is on the site; None if it is not there."""
-    if path.startswith(TABLES):
-        return f"benchmarks/{path.removeprefix(TABLES)}"
+    if result := RESULTS.fullmatch(path):
+        return f"{result[1]}/{result[2]}"
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return ELSEWHERE.get(path)

@@ -1,4 +1,4 @@
-"""Timed runs, each in a process of its own: it does not depend on what ran before, and can be ended.
+"""Timed runs, each in a separate process: it does not depend on what ran before, and can be ended.
 
     python -m experiments.measurement.timing MODULE:FUNCTION
 

@@ -34,7 +34,7 @@ class GraSP(Pursuit):
     lower. Starts from the next smaller size gained on one data set (n = 1000: 0.4872 instead of 0.4893) and lost on another
     (n = 300, correlation 0.5: 0.4516 instead of 0.4506), so each fit starts at zero, as in the paper.
 
-    skscope has a GraSP, too, which prunes plainly. It is sound (held against this one on small problems), but took 1.4 s a fit
+    skscope has a GraSP, too, which prunes plainly. It is sound (compared with this one on small problems), but took 1.4 s a fit
     for 5 features and 33 s for 50 at n = p = 1000 (0.02 s and 0.15 s here): hours for the paper's grid.
     """
 

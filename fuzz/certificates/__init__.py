@@ -1,1 +1,1 @@
-"""Mutations of true certificates and systematic forgeries, all sealed anew, judged by soundness: no bound above a model."""
+"""Mutations of true certificates and systematic forgeries, all sealed again, judged by soundness: no bound above a model."""

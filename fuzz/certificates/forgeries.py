@@ -290,7 +290,7 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
     overlapping.header |= {"objective": losses, "lower_bound": losses}
 
     def grown(factor: Any, columns: Any = range(p), data: Draft = overlapping, alpha: Any = None, more: Any = None) -> Draft:
-        """Return the forgery with so many times the growth that these columns have."""
+        """Return the forgery with a multiple of the growth that these columns have."""
         chosen, target = np.array(columns), data.target()
         point = residual_shares(data, chosen) if alpha is None else np.broadcast_to(np.asarray(alpha, float), target.shape)
         room = np.minimum(point, 1.0 - point) / len(target)
@@ -330,8 +330,8 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
             other.X[:, 1] = column
             other.fingerprint()
             yield f"growth of a {name} column", grown(0.5, data=other)
-            yield f"growth beside a {name} column", grown(0.5, [0, 2, 3], data=other)
-            yield f"too much growth beside a {name} column", grown(1e10, [0, 2, 3], data=other)
+            yield f"growth next to a {name} column", grown(0.5, [0, 2, 3], data=other)
+            yield f"too much growth next to a {name} column", grown(1e10, [0, 2, 3], data=other)
         far = overlapping.copy()
         far.X = far.X + 1e9
         far.fingerprint()

@@ -77,7 +77,7 @@ def draw(rng: np.random.Generator, kind: int) -> Problem:
 
 
 def draw_overlapping(rng: np.random.Generator) -> Problem:
-    """Return a classification problem that nothing but the growth of its loss limits: no plane separates the classes."""
+    """Return a classification problem that only the growth of its loss limits: no plane separates the classes."""
     n, p = int(rng.integers(16, 31)), int(rng.integers(1, 5))
     X = rng.standard_normal((n, p)) * 10.0 ** (rng.choice([0.0, 3.0, 80.0]) * rng.uniform(-1.0, 1.0, p))
     X = X + rng.choice([0.0, 1.0, 1e4]) * X.std(axis=0)

@@ -1,4 +1,4 @@
-"""A certificate that the verifier should not have believed, as a script of its own."""
+"""A certificate that the verifier should not have believed, as a separate script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate as plain values with a seal of its own: whatever was changed, the digest is right."""
+"""A certificate as plain values with its own seal: whatever was changed, the digest is right."""
 
 from __future__ import annotations
 

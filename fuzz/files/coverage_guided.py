@@ -25,7 +25,7 @@ GOOD = 8  # files to begin with
 
 
 def run_atheris(name: str, runs: int) -> int:
-    """Let libFuzzer change files of one format so many times; it ends the process at a finding and keeps the file."""
+    """Let libFuzzer change files of one format this many times; it ends the process at a finding and keeps the file."""
     import atheris
 
     with atheris.instrument_imports(include=PARTS):

@@ -28,7 +28,7 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its good file, and its reading, which may raise nothing but a sentence."""
+    """A format: its good file, and its reading, which may raise only a sentence."""
 
     write: Callable[[Path, Generator], None]
     read: Callable[[Path], str]

@@ -22,7 +22,7 @@ __all__ = ["CHANGES", "KEPT", "run"]
 
 CHANGES = 40  # of each good file
 KEPT = Path("build/fuzz/files")  # files that showed something
-MEMORY, TIMES = 256 * 2**20, 10  # bytes that reading a file may take, or so many times its size
+MEMORY, TIMES = 256 * 2**20, 10  # bytes that reading a file may take, or this multiple of its size
 SECONDS = 20.0  # that reading a small file may take
 
 

@@ -50,7 +50,7 @@ class Measured(Stated):
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
     def points(self, alpha: Any, rest: Any, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
-        """Yield the dual points, and keep those of the other two arithmetics beside them."""
+        """Yield the dual points, and keep those of the other two arithmetics too."""
         mine, *wanted = tee(rows, 3)
         fresh = [None if diagonals is None else replace(diagonals, definite={}) for _ in range(2)]
         twins = zip((self.bare, self.exact), wanted, fresh, strict=True)

@@ -1,1 +1,1 @@
-"""Make a failing case smaller (fewer rows, columns and options, rounder numbers) and write it down as a script of its own."""
+"""Make a failing case smaller (fewer rows, columns and options, rounder numbers) and write it down as a separate script."""

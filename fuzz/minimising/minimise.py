@@ -17,7 +17,7 @@ def worst(record: Record) -> Finding | None:
 
 
 def minimise(case: Case, wanted: Finding, run: Callable[[Case], Record], seconds: float) -> tuple[Case, Finding]:
-    """Return a smaller case with a finding of the same kind, no less severe; the search ends after so many seconds."""
+    """Return a smaller case with a finding of the same kind, no less severe; the search ends after `seconds`."""
     until, found = time.monotonic() + seconds, wanted
 
     def shows(smaller: Case) -> Finding | None:

@@ -130,6 +130,6 @@ def rounder(problem: Problem) -> Iterator[Problem]:
 
 
 def rounded(values: np.ndarray[Any, Any], digits: int) -> np.ndarray[Any, Any]:
-    """Return numbers with so many significant digits."""
+    """Return numbers with this many significant digits."""
     text = [float(f"{value:.{digits - 1}e}") for value in values.ravel()]
     return np.array(text).reshape(values.shape)

@@ -104,7 +104,7 @@ def indicators(rng: Generator, n: int, p: int) -> Array:
 
 
 def families(rng: Generator, n: int, p: int) -> Array:
-    """Columns in families, each around a factor of its own: exact searches decide a family together."""
+    """Columns in families, each around its own factor: exact searches decide a family together."""
     family = rng.integers(max(1, p // 3), size=p)
     share = rng.uniform(0.8, 0.999, p)
     factors = rng.standard_normal((n, p))[:, family] * rng.choice([1.0, 1.0, -1.0], p)

@@ -78,7 +78,7 @@ def draw_problem(
 
 
 def with_budget(rng: Generator, problem: Problem) -> Problem:
-    """Return a problem whose lambda_0 fits the prices of its features, often with a budget in the place of `k`."""
+    """Return a problem whose lambda_0 fits the prices of its features, often with a budget instead of `k`."""
     prices = problem.prices()
     if not len(prices):
         return problem
@@ -125,7 +125,7 @@ def draw_target(rng: Generator, signal: Array, loss: str) -> NDArray[Any]:
         return draw_labels(rng, signal)
     if signal.ndim == 1 or rng.random() < 0.6:
         return draw_response(rng, signal)
-    return np.column_stack([draw_response(rng, column) for column in signal.T])  # each in a unit of its own
+    return np.column_stack([draw_response(rng, column) for column in signal.T])  # each in its own unit
 
 
 def draw_response(rng: Generator, signal: Array) -> Array:

@@ -20,7 +20,7 @@ from fuzz.referee.objectives import LONG, Long, LongProblem
 
 __all__ = ["Best", "Neighbourhood", "best_model", "convex_fit", "supports"]
 
-LARGEST_P = 10  # brute force looks at all supports of so many features
+LARGEST_P = 10  # brute force looks at all supports up to this size
 PROMISING = 4  # supports that are fitted with care
 ROUGH, CAREFUL = 12, 40  # steps of their fits
 

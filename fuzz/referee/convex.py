@@ -73,7 +73,7 @@ class ScaledProblem:
         return coef, beta[..., -1] * self.response + self.offset - coef @ self.centre
 
     def fit(self, inside: Masks, steps: int, start: Array | None = None) -> Array:
-        """Return the fits on several supports, one for each row of `inside`, after at most so many steps."""
+        """Return the fits on several supports, one for each row of `inside`, after at most `steps` steps."""
         free = np.tile(np.column_stack([inside, np.full(len(inside), self.long.problem.fit_intercept)]), self.outputs)
         free &= self.low < self.high
         if self.loss == "hinge":

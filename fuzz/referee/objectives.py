@@ -124,7 +124,7 @@ class LongProblem:
         return ((np.asarray(coef) != 0).any(-2)[..., None, :] & self.members).any(-1)
 
     def spent(self, used: NDArray[np.bool_]) -> Long:
-        """Return the sum of the prices of some features: their number, if none has a price of its own."""
+        """Return the sum of the prices of some features: their number, if none has a price."""
         return used @ self.price
 
     def allowed(self, used: NDArray[np.bool_], slack: float = 0.0) -> NDArray[np.bool_]:

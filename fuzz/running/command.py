@@ -37,7 +37,7 @@ def single_threaded() -> None:
 
 
 def run_and_report(work: str, chosen: argparse.Namespace, cases: int, subject: str = "", first_of_all: int = 0) -> int:
-    """Run so many seeds, or those that the results file lacks, print the summary, and return 1 if there are findings."""
+    """Run this many seeds, or those that the results file lacks, print the summary, and return 1 if there are findings."""
     single_threaded()
     if chosen.fresh:
         chosen.results.unlink(missing_ok=True)

@@ -34,7 +34,7 @@ def reset_peak() -> None:
 
 
 def limit_memory(more: int) -> None:
-    """Allow so many bytes of address space beyond the present ones, unless a sanitizer needs all of it."""
+    """Allow this many bytes of address space beyond the present ones, unless a sanitizer needs all of it."""
     if "san.so" in os.environ.get("LD_PRELOAD", ""):
         return
     with open("/proc/self/statm") as file:

@@ -50,7 +50,7 @@ def run_tasks(tasks: Iterable[Task], work: str, jobs: int, seconds: float, repla
     """Yield the record of every task, in the order in which they end.
 
     `work` names the function ("module:name") that turns a task into a record. A case may take `seconds`; a worker is
-    replaced after so many cases.
+    replaced after this many cases.
     """
     left, context = iter(tasks), get_context("forkserver")
     context.set_forkserver_preload([work.split(":")[0]])  # so that a new worker has its imports done
@@ -80,7 +80,7 @@ def run_tasks(tasks: Iterable[Task], work: str, jobs: int, seconds: float, repla
 
 @contextlib.contextmanager
 def run_apart(work: str, seconds: float) -> Iterator[Callable[[Task], Record]]:
-    """Yield a function that runs one task in a process of its own, which is started anew whenever it was lost."""
+    """Yield a function that runs one task in a separate process, which is restarted whenever it was lost."""
     context = get_context("forkserver")
     context.set_forkserver_preload([work.split(":")[0]])
     worker = begin(context, work)

@@ -65,7 +65,7 @@ SUBJECTS["structured estimator"] = replace(SUBJECTS["estimator"], parts=("groups
 
 
 def draw_case(seed: int, only: str | None = None) -> Case:
-    """Return the case of a seed; its subject is drawn too, unless one is asked for."""
+    """Return the case of a seed; its subject is drawn too, unless one is given."""
     rng = np.random.default_rng(seed)
     share = np.array([subject.share for subject in SUBJECTS.values()])
     drawn = str(rng.choice(list(SUBJECTS), p=share / share.sum()))

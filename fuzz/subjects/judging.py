@@ -41,7 +41,7 @@ class Referee:
 
     @cached_property
     def zero_loss(self) -> Any:
-        """The loss of the model that predicts zero: what is tiny beside it is rounding."""
+        """The loss of the model that predicts zero: what is tiny compared with it is rounding."""
         return self.long.value(np.zeros(self.problem.coef_shape), 0.0)
 
     def show(self, coef: Any, intercept: Any) -> None:

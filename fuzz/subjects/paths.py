@@ -270,7 +270,7 @@ def judge_size(record: Record, referee: Referee, model: ez.Model, options: dict[
 
 
 def draw_budgets(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
-    """Return a problem and the options of `fit_budgets`; features without prices of their own cost one."""
+    """Return a problem and the options of `fit_budgets`; features without a price cost one."""
     problem, storage = fitting(problem, draw_storage(rng))
     options = {"storage": storage, "chunk": int(rng.integers(1, 5)), **draw_how(rng, problem)}
     options = {name: value for name, value in options.items() if name not in ("swaps", "q", "improvement", "swap_size")}

@@ -289,9 +289,9 @@ class Algorithm(enum.Enum):
     iht = 0
 
 class Effort(enum.Enum):
-    quick = 1
+    quick = 0
 
-    thorough = 2
+    thorough = 1
 
 class SwapRule(enum.Enum):
     ranked = 0
@@ -378,12 +378,6 @@ class PathOptions:
     def sweep(self, arg: bool, /) -> None: ...
 
     @property
-    def finish(self) -> bool: ...
-
-    @finish.setter
-    def finish(self, arg: bool, /) -> None: ...
-
-    @property
     def seeds(self) -> list[Model]: ...
 
     @seeds.setter
@@ -437,7 +431,7 @@ class PathResult:
     @lambda_0.setter
     def lambda_0(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
-def fit_path(problem: Problem, options: PathOptions, *, threads: int, progress: object | None, check: object | None) -> PathResult: ...
+def fit_path(problem: Problem, options: PathOptions, sample: Problem | None, *, threads: int, progress: object | None, check: object | None) -> PathResult: ...
 
 class Thresholded:
     """A fixed point of hard thresholding."""

@@ -77,8 +77,8 @@ def test_losses_of_two_classes(run, tmp_path):
     """More than two classes need the multinomial loss, which is the default for them."""
     species().to_csv(tmp_path / "data.csv", index=False)
     sentence = (
-        "target 'species' has 3 classes (ant, bee, cat), this command and its loss take two; --positive ant tells one of them "
-        "from the rest"
+        "target 'species' has 3 classes (ant, bee, cat), this command and its loss take two; --positive ant compares one of "
+        "them with the rest"
     )
     for command in (["path"], ["certify", "--k", "2"], ["alternatives", "--k", "2"]):
         argv = [*command, tmp_path / "data.csv", "--target", "species"]
@@ -134,9 +134,9 @@ def test_files(run, tmp_path, monkeypatch):
             ["loop.csv", "--target", "y", "--out", "out.csv"],
             "loop.csv cannot be read: it is a symbolic link",
         ),
-        (["what.xyz"], "has no ending that tells its format; add --format"),
+        (["what.xyz"], "has no known file extension; add --format"),
         (["bad.parquet", "--target", "y"], "bad.parquet cannot be read as Parquet"),
-        (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),
+        (["bad.npz"], "bad.npz cannot be read as npz: it is not an archive of arrays"),
         (["bad.svm"], "bad.svm cannot be read as svmlight (lines of 'label index:value ...')"),
         (["bytes.csv", "--target", "y"], "is not utf-8 text"),
         (["noX.npz"], "noX.npz has no array X; it has 'Z'."),
@@ -181,14 +181,14 @@ def test_usage(run, tmp_path):
         (["fit", data, "--target", "label", "--seed", "-1"], "argument --seed: must be a whole number from 0 to 2^32 - 1"),
         (["cv", data, "--target", "label", "--scoring", "r3"], "--scoring must be None, the name of a scorer or a function"),
         (["certify", few, "--target", "label", "--k", "1", "--lambda-2", "0"], "(add, for example, --lambda-2=1e-3)"),
-        (["path", "", "--target", "label"], "'' has no ending that tells its format; add --format"),
+        (["path", "", "--target", "label"], "'' has no known file extension; add --format"),
         (["path", data, "--target", "label", "--drop", "zz"], "--drop: "),
         (["path", data, "--target", "label", "--drop", ","], "names at least one column"),
         (["path", data, "--target", "label", "--always", "zz"], "--always names 'zz'"),
         (["path", data, "--target", "label", "--weight", "zz"], "--weight: "),
         (["path", data, "--target", "label", "--weight", "a"], "--weight must not be negative"),
         (["path", data, "--target", "label", "--separator", "::"], "--separator must be one character"),
-        (["path", data, "--target", "label", "--positive", "maybe"], "--positive maybe is no label of target 'label'; its"),
+        (["path", data, "--target", "label", "--positive", "maybe"], "--positive maybe is not a label of target 'label'; its"),
         (["path", data, "--target", "label", "--regression"], "must hold numbers with --regression, got '"),
         (["path", data, "--target", "a", "--drop", "label", "--regression", "--loss", "hinge"], "--regression has the loss"),
         (["path", data, "--target", "label", "--plot", "p.gif"], "--plot must end in .svg, .png or .pdf"),
@@ -228,7 +228,7 @@ def test_damaged_and_unusual_tables_end_in_a_sentence(run, data, tmp_path, monke
         for content in (packed[: len(packed) // 2], packed[:40] + b"\0\xff" + packed[42:], table):
             (tmp_path / f"data.csv{suffix}").write_bytes(content)
             said = run.error("fit", f"data.csv{suffix}", "--target", "label", "--k", "1", "--out", "model.json")
-            assert f"data.csv{suffix} is damaged or not whole: " in said
+            assert f"data.csv{suffix} is damaged or incomplete: " in said
     assert "decimal and separator must be different" in run.error("fit", data, "--target", "label", "--decimal", ",")
     (tmp_path / "long.csv").write_bytes(table.replace(b"a,b", b"a" * 1_000_000 + b",b", 1))
     said = run.error("convert", "long.csv", "--target", "label", "--out", "long.columns")

@@ -157,7 +157,9 @@ def test_the_positive_class_is_the_users(run, data, tmp_path):
         assert one["coefficient"] == pytest.approx(-other["coefficient"], rel=1e-6)
     assert "class no (positive coefficients speak for it)" in run.ok(*argv, "--positive", "no")
     assert set(run.json("predict", tmp_path / "model.json", data)["predictions"]) == {"yes", "no"}
-    assert run.error(*argv, "--positive", "maybe") == "--positive maybe is no label of target 'label'; its labels are no, yes."
+    assert (
+        run.error(*argv, "--positive", "maybe") == "--positive maybe is not a label of target 'label'; its labels are no, yes."
+    )
     assert "--positive is for classes" in run.error("fit", data, "--target", "a", "--regression", "--positive", "yes")
 
 

@@ -68,7 +68,7 @@ def check_without_data(dumped, X, sentence):
 def test_a_store_is_no_array(tmp_path):
     X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((60, 100)))
     store = ez.open_columns(write_store(tmp_path / "X.columns", X))
-    with pytest.raises(ez.InvalidInputError, match=r"X\.columns is a column store, which is no array in memory"):
+    with pytest.raises(ez.InvalidInputError, match=r"X\.columns is a column store, not an array in memory"):
         np.asarray(store)
     for key in (3, (slice(None), 3), (np.arange(3), slice(None)), (np.arange(3), ...), (slice(None), [[1]])):
         with pytest.raises(ez.InvalidInputError, match="is read by columns"):
@@ -90,7 +90,7 @@ def test_plain_files(tmp_path):
         with pytest.raises(ez.InvalidInputError, match=sentence):
             ez.open_columns(tmp_path / "X.npy")
     (tmp_path / "X.npy").write_bytes(b"nothing")
-    with pytest.raises(ez.InvalidInputError, match="is no NumPy array"):
+    with pytest.raises(ez.InvalidInputError, match="is not a NumPy array"):
         ez.open_columns(tmp_path / "X.npy")
     with pytest.raises(FileNotFoundError):
         ez.open_columns(tmp_path / "other.npy")

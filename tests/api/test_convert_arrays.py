@@ -49,7 +49,7 @@ def test_arrays_that_cannot_be_used(tmp_path):
     np.savez(file, Z=np.ones((4, 3)))
     assert refused(file) == "data.npz has no array X; it has 'Z'."
     file.write_bytes(b"nonsense")
-    assert refused(file).startswith("data.npz cannot be read as npz: it is no archive of arrays")
+    assert refused(file).startswith("data.npz cannot be read as npz: it is not an archive of arrays")
     file = tmp_path / "data.npy"
     np.save(file, np.ones((40, 30)))
     whole = file.read_bytes()

@@ -122,7 +122,7 @@ def test_truth_values(tmp_path):
     FRAME.assign(a=mixed).to_csv(tmp_path / "data.csv", index=False)
     assert "column 'a' of data.csv" in refused(tmp_path / "data.csv", target="label")
     message = refused(tmp_path / "data.csv", target="label", memory=1)
-    assert message == "column 'a' of data.csv holds numbers and truth values; drop it."
+    assert message == "column 'a' of data.csv mixes numbers and booleans; drop it."
 
 
 CORRUPTIONS = {
@@ -152,7 +152,7 @@ def test_tables_that_cannot_be_used(tmp_path):
         ("a,a\n1,2\n", {}, "data.csv has more than one column named 'a'; give them different names."),
         ("a;b\n1;2\n", {}, "data.csv has a single column, 'a;b'; add --separator ';'."),
         ("a,b\n1,2\n", {"target": "c"}, "target: data.csv has no column 'c'; its columns are a, b."),
-        ("a,b\n1,2\n", {"drop": ["a", "b"]}, "data.csv has no columns beside the target."),
+        ("a,b\n1,2\n", {"drop": ["a", "b"]}, "data.csv has no columns other than the target."),
         ("a,b\n1,\n2,\n", {"target": "b", "drop_unlabelled": True}, "data.csv has no rows with a target."),
         ("a,b\n1,\n2,\n", {"impute": "mean"}, "column 'b' of data.csv has no values at all; leave it out."),
         (
@@ -176,7 +176,7 @@ def test_tables_that_cannot_be_used(tmp_path):
     assert refused(file) == "data.csv has rows with more fields than its header has names."
     with pytest.raises(FileNotFoundError):
         ez.convert(tmp_path / "absent.csv", tmp_path / "x")
-    with pytest.raises(ez.InvalidInputError, match="has no ending that tells its format"):
+    with pytest.raises(ez.InvalidInputError, match="has no known file extension"):
         ez.convert(tmp_path / "data.xyz", tmp_path / "x")
     with pytest.raises(ez.InvalidInputError, match="is a folder, not a data file"):
         ez.convert(tmp_path, tmp_path / "x")

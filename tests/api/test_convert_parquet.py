@@ -43,7 +43,7 @@ def test_parquet_that_cannot_be_used(tmp_path):
     assert refused(file, target="lable").endswith("did you mean 'label'?")
     assert refused(file, target="label", missing="?") == "missing is not for parquet files."
     FRAME.assign(a=np.nan, b=None).to_parquet(file)
-    assert refused(file, target="label") == "column 'b' of data.parquet hold no values at all; leave out with drop."
+    assert refused(file, target="label") == "column 'b' of data.parquet hold no values at all; leave them out with drop."
     assert "column 'a' of data.parquet has no values at all" in refused(file, target="label", drop="b", impute="mean")
     FRAME.iloc[:0].to_parquet(file)
     assert refused(file, target="label") == "data.parquet has no rows."

@@ -42,9 +42,9 @@ DAMAGES = {
     "truncated": (lambda p: cut(p / "X.npy", 8), r"is damaged: X.npy has 48120 bytes, 48128 were written"),
     "missing": (lambda p: (p / "X.npy").unlink(), "is damaged: X.npy is missing"),
     "y": (lambda p: cut(p / "y.npy", 8), "is damaged: y.npy has"),
-    "no about": (lambda p: (p / "about.json").unlink(), "is no column store: it has no about.json"),
+    "no about": (lambda p: (p / "about.json").unlink(), "is not a column store: it has no about.json"),
     "no json": (lambda p: (p / "about.json").write_text("{"), "is damaged: in about.json, it is no JSON"),
-    "other json": (lambda p: (p / "about.json").write_text("{}"), "is no column store: its about.json does not say so"),
+    "other json": (lambda p: (p / "about.json").write_text("{}"), "is not a column store: its about.json does not say so"),
     "version": (
         lambda p: edited(p, version=7, made_by="ellzero 9.0"),
         r"has format version 7 \(by 'ellzero 9.0'\); this ellzero reads",

@@ -223,7 +223,7 @@ def test_memory_that_ends_in_a_table_is_told(monkeypatch):
     table = screening_table(plain=True)
     monkeypatch.setattr(table.xp, "sqrt", fails)
     with pytest.raises(
-        ez.InvalidInputError, match=r"^the device of X \(320 x 700\) has no memory left beside it for about 268 MB"
+        ez.InvalidInputError, match=r"^the device of X \(320 x 700\) is out of memory: it needs about 268 MB more"
     ):
         table.test(0.1, False, 1, 0.0, np.inf, np.array([], dtype=np.int32), np.ones((1, N)), 1.0)
 

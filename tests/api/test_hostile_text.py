@@ -181,7 +181,7 @@ def test_errors_and_warnings_of_estimators_show_no_codes(tmp_path):
         ez.L0Classifier().fit(np.array([["\x1b" * 5000, "1"]] * 90, dtype=object), LABELS)
     assert_safe(str(caught.value))
     (tmp_path / RED).write_text("no array")
-    with pytest.raises(ez.InvalidInputError, match="is no NumPy array") as caught:
+    with pytest.raises(ez.InvalidInputError, match="is not a NumPy array") as caught:
         ez.open_columns(tmp_path / RED)
     assert_safe(str(caught.value))
 

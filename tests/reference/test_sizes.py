@@ -212,7 +212,7 @@ def test_object():
     assert list(models.to_frame().columns) == ["size", "support_size", "objective", "intercept", "reached"]
     assert len(list(models)) == len(models) == 3
     assert "models of 3 sizes" in repr(models)
-    with pytest.raises(KeyError, match="size 2 was not asked for"):
+    with pytest.raises(KeyError, match="size 2 was not requested"):
         models[2]
 
 

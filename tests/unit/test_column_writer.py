@@ -80,7 +80,7 @@ def test_target_and_names(tmp_path):
     [
         ({"dtype": "int16"}, "dtype must be one of"),
         ({"dtype": "nonsense"}, "dtype must be one of"),
-        ({"names": ["a"] * 20}, "names must be different, 'a' is there twice."),
+        ({"names": ["a"] * 20}, "names must be different, 'a' appears twice."),
         ({"names": ["a"]}, "names must be 20 strings"),
         ({"y": np.zeros(3)}, r"y must have shape \(30,\), got \(3,\)."),
         ({"y": np.full(30, np.nan)}, "y contains NaN or infinity."),
@@ -157,7 +157,7 @@ def test_unfinished_work_leaves_nothing(tmp_path):
         with pytest.raises(error):
             write(tmp_path / "x", then(error, X[:, :5], tmp_path))
         assert not os.listdir(tmp_path)
-    with pytest.raises(ez.InvalidInputError, match="append is for the inside of 'with ColumnWriter"):
+    with pytest.raises(ez.InvalidInputError, match="append works only inside 'with ColumnWriter"):
         ez.ColumnWriter(tmp_path / "x", 30, 20).append(X)
 
 
@@ -171,11 +171,11 @@ def test_destinations(tmp_path):
     (tmp_path / "file").write_text("mine")
     os.symlink(tmp_path / "x", tmp_path / "link")
     for name in ("mine", "file", "link"):  # whatever is no store is never replaced
-        with pytest.raises(ez.InvalidInputError, match="exists and is no column store"):
+        with pytest.raises(ez.InvalidInputError, match="exists and is not a column store"):
             ez.ColumnWriter(tmp_path / name, 30, 20, overwrite=True)
     with pytest.raises(ez.InvalidInputError, match="there is no folder"):
         ez.ColumnWriter(tmp_path / "absent" / "x", 30, 20)
-    with pytest.raises(ez.InvalidInputError, match="must name a folder"):
+    with pytest.raises(ez.InvalidInputError, match="must name a new folder"):
         ez.ColumnWriter("/", 30, 20)
     assert sorted(os.listdir(tmp_path)) == ["file", "link", "mine", "x"]
 

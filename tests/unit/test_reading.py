@@ -74,7 +74,7 @@ def test_pipes_are_read_up_to_a_limit(monkeypatch):
         if size <= 1000:
             assert read_bytes(f"/dev/fd/{end}") == bytes(size)
         else:
-            with pytest.raises(Malformed, match="it goes on after 1 kB"):
+            with pytest.raises(Malformed, match="it continues after 1 kB"):
                 read_bytes(f"/dev/fd/{end}")
         os.close(end)
 
@@ -101,8 +101,8 @@ def npy(array=None, **changes):
 
 
 BAD_HEADERS = {
-    "nothing": (b"", "it is no NumPy array"),
-    "other magic": (b"\x93NUMPZ" + npy()[6:], "it is no NumPy array"),
+    "nothing": (b"", "it is not a NumPy array"),
+    "other magic": (b"\x93NUMPZ" + npy()[6:], "it is not a NumPy array"),
     "version": (npy(version=(4, 0)), "of version 4.0"),
     "long": (npy(version=(2, 0), length=10**9), "its header claims 1000000000 bytes"),
     "cut off": (npy()[:40], "it ends inside its header"),
@@ -110,14 +110,14 @@ BAD_HEADERS = {
     "no python": (npy(text=b"{'descr': '<f8"), "its header cannot be read"),
     "code": (npy(text=b"__import__('os').system('true')"), "its header cannot be read"),
     "nested": (npy(text=b"(" * 5000), "its header is nested"),
-    "text as order": (npy(fortran_order="no"), "names no shape or order"),
-    "negative": (npy(shape=(-2, -3)), "names no shape or order"),
-    "fraction": (npy(shape=(2.0, 3)), "names no shape or order"),
-    "truth value as size": (npy(shape=(True, 6)), "names no shape or order"),
-    "dimensions": (npy(shape=(1,) * 100), "names no shape or order"),
+    "text as order": (npy(fortran_order="no"), "has no shape or order"),
+    "negative": (npy(shape=(-2, -3)), "has no shape or order"),
+    "fraction": (npy(shape=(2.0, 3)), "has no shape or order"),
+    "truth value as size": (npy(shape=(True, 6)), "has no shape or order"),
+    "dimensions": (npy(shape=(1,) * 100), "has no shape or order"),
     "digits": (npy(text=b"{'shape': (" + b"9" * 5000 + b",)}"), "its header cannot be read"),
-    "structured": (npy(descr=[("a", "<f8")]), "no single numbers or texts"),
-    "subarray": (npy(descr="(1000000,)f8"), "no single numbers or texts"),
+    "structured": (npy(descr=[("a", "<f8")]), "not single numbers or texts"),
+    "subarray": (npy(descr="(1000000,)f8"), "not single numbers or texts"),
     "unknown type": (npy(descr="<q9"), "its header cannot be read"),
 }
 
@@ -210,7 +210,7 @@ def test_a_damaged_member():
     content[4000] ^= 8
     with pytest.raises(Malformed, match=r"array 'a': its entries cannot be read .*Bad CRC"):
         Archive(io.BytesIO(content)).read("a")
-    with pytest.raises(Malformed, match="it is no archive of arrays"):
+    with pytest.raises(Malformed, match="it is not an archive of arrays"):
         Archive(io.BytesIO(content[:-30]))
 
 

@@ -9,7 +9,48 @@ namespace {
 // Columns that one thread takes at a time: fewer of long ones.
 constexpr int64_t most_per_chunk = 64;
 constexpr int64_t least_per_chunk = 8;
+// Each piece of rows has a Gram matrix of its own: up to this order, all of them are small beside the vectors of a refit.
+constexpr int64_t largest_in_parts = 64;
 }  // namespace
+
+std::vector<std::unique_ptr<Design>> Columns::parts_of(const Design& design) {
+    std::vector<std::unique_ptr<Design>> out;
+    for (int64_t first = 0; design.rows() > rows_at_a_time && first < design.rows(); first += rows_at_a_time) {
+        out.push_back(design.rows_between(first, std::min(first + rows_at_a_time, design.rows())));
+        if (!out.back()) return {};
+    }
+    return out;
+}
+
+template <class Body>
+void Columns::for_parts(const Body& body) const {
+    team_.run(std::ssize(parts_), 1, [&](int64_t begin, int64_t end, int) {
+        for (int64_t p = begin; p < end; ++p) body(p, p * rows_at_a_time);
+    });
+}
+
+double Columns::sum(const double* r) const {
+    return sum_over_rows([&](int64_t first, int64_t count) { return kernels::sum(r + first, count); });
+}
+
+void Columns::copy(const std::vector<double>& from, std::vector<double>& to) const {
+    to.resize(from.size());
+    for_rows([&](int64_t first, int64_t count) { std::copy_n(from.data() + first, count, to.data() + first); });
+}
+
+void Columns::apply_curvature(const double* d, double* v) const {
+    if (design_.couples_rows()) return design_.apply_curvature(d, v);
+    for_rows([&](int64_t first, int64_t count) {
+        for (int64_t i = first; i < first + count; ++i) v[i] *= d[i];
+    });
+}
+
+double Columns::total_curvature(const double* d) const {
+    if (!design_.couples_rows()) return sum(d);
+    std::vector<double> diagonal(rows());
+    design_.curvature_diagonal(d, diagonal.data());
+    return sum(diagonal.data());
+}
 
 double Columns::dot(int32_t j, const double* r, double r_sum) const {
     double out;
@@ -31,7 +72,16 @@ void Columns::dots(std::span<const int32_t> columns, const double* r, std::vecto
         for (size_t c = 0; c < columns.size(); ++c) out[c] = all[columns[c]];
         return;
     }
-    const double r_sum = mean_ ? kernels::sum(r, rows()) : 0.0;
+    const double r_sum = mean_ ? sum(r) : 0.0;
+    for (const int32_t j : columns) bytes_read_ += static_cast<double>(design_.bytes(j));
+    if (!parts_.empty()) {
+        const size_t size = columns.size();
+        std::vector<double> found(parts_.size() * size);
+        for_parts([&](int64_t p, int64_t first) { parts_[p]->dots(columns, r + first, found.data() + p * size); });
+        std::fill(out.begin(), out.end(), 0.0);
+        for (size_t p = 0; p < parts_.size(); ++p) kernels::axpy(1.0, found.data() + p * size, std::ssize(out), out.data());
+        return standardise(columns, r_sum, out.data());
+    }
     const int64_t work = design_.bytes() / (8 * std::max<int64_t>(count(), 1));  // of one column
     const int64_t chunk = std::clamp(Team::worth_sharing / std::max<int64_t>(work, 1), least_per_chunk, most_per_chunk);
     for_held(columns, [&](int64_t start, std::span<const int32_t> held) {
@@ -41,7 +91,6 @@ void Columns::dots(std::span<const int32_t> columns, const double* r, std::vecto
             standardise(part, r_sum, out.data() + start + begin);
         }, std::ssize(held) * work);
     });
-    for (const int32_t j : columns) bytes_read_ += static_cast<double>(design_.bytes(j));
 }
 
 template <class Body>
@@ -58,7 +107,7 @@ void Columns::all_dots(const double* r, double* out) const { products(r, 1, out)
 
 void Columns::products(const double* r, int64_t sides, const Design::Take& take) const {
     double sums[Design::most_sides];
-    for (int64_t k = 0; k < sides; ++k) sums[k] = mean_ ? kernels::sum(r + k * rows(), rows()) : 0.0;
+    for (int64_t k = 0; k < sides; ++k) sums[k] = mean_ ? sum(r + k * rows()) : 0.0;
     design_.all_products(r, sides, [&](int64_t first, int64_t size, double* values, int64_t ld) {
         if (mean_ || scale_)
             for (int64_t k = 0; k < sides; ++k)
@@ -80,7 +129,7 @@ void Columns::products(const double* r, int64_t sides, double* out) const {
 void Columns::curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const {
     std::vector<double> share(rows());
     design_.curvature_diagonal(d, share.data());
-    const double total = kernels::sum(share.data(), rows());
+    const double total = sum(share.data());
     for (double& value : share) value /= total;
     diagonal.resize(count());
     sums.resize(count());
@@ -97,9 +146,13 @@ void Columns::curvatures(const double* d, std::vector<float>& diagonal, std::vec
 
 void Columns::axpy(int32_t j, double a, double* out) const {
     const double step = a * scale(j);
-    design_.axpy(j, step, out);
-    if (mean_) kernels::add_scalar(-step * mean_[j], rows(), out);
     bytes_read_ += static_cast<double>(design_.bytes(j));
+    const auto move = [&](const Design& X, double* target) {
+        X.axpy(j, step, target);
+        if (mean_) kernels::add_scalar(-step * mean_[j], X.rows(), target);
+    };
+    if (parts_.empty()) return move(design_, out);
+    for_parts([&](int64_t p, int64_t first) { move(*parts_[p], out + first); });
 }
 
 void Columns::add(std::span<const int32_t> columns, const double* a, double* out) const {
@@ -110,8 +163,12 @@ void Columns::add(std::span<const int32_t> columns, const double* a, double* out
         shift -= steps[c] * mean(columns[c]);
         bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
     }
-    design_.add(columns, steps.data(), out);
-    if (shift != 0.0) kernels::add_scalar(shift, rows(), out);
+    const auto move = [&](const Design& X, double* target) {
+        X.add(columns, steps.data(), target);
+        if (shift != 0.0) kernels::add_scalar(shift, X.rows(), target);
+    };
+    if (parts_.empty()) return move(design_, out);
+    for_parts([&](int64_t p, int64_t first) { move(*parts_[p], out + first); });
 }
 
 void Columns::add_all(const double* a, double* out) const {
@@ -126,7 +183,8 @@ void Columns::add_all(const double* a, double* out) const {
 
 void Columns::block_sums(const double* r, double* sums) const {
     const int64_t n = rows() / blocks();
-    for (int64_t l = 0; l < blocks(); ++l) sums[l] = kernels::sum(r + l * n, n);
+    for (int64_t l = 0; l < blocks(); ++l)
+        sums[l] = sum_over(team_, n, [&](int64_t first, int64_t count) { return kernels::sum(r + l * n + first, count); });
 }
 
 void Columns::add_constants(const double* a, double* out) const {
@@ -144,7 +202,16 @@ void Columns::gram(std::span<const int32_t> columns, const double* d, std::vecto
         scales[c] = scale(columns[c]);
         bytes_read_ += used / static_cast<double>(rows()) * static_cast<double>(design_.bytes(columns[c]));
     }
-    design_.gram(columns, first, means.data(), scales.data(), d, out.data(), team_);
+    if (parts_.empty() || std::ssize(columns) > largest_in_parts)
+        return design_.gram(columns, first, means.data(), scales.data(), d, out.data(), team_);
+    const size_t size = out.size();
+    std::vector<double> found(parts_.size() * size);
+    for_parts([&](int64_t p, int64_t start) {
+        Team alone(1);
+        parts_[p]->gram(columns, first, means.data(), scales.data(), d + start, found.data() + p * size, alone);
+    });
+    std::fill(out.begin(), out.end(), 0.0);
+    for (size_t p = 0; p < parts_.size(); ++p) kernels::axpy(1.0, found.data() + p * size, std::ssize(out), out.data());
 }
 
 }  // namespace ellzero

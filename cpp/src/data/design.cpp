@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t bytes_between_polls = int64_t{64} << 20;
 // Columns that one thread takes at a time.
 constexpr int64_t columns_per_chunk = 64;
+constexpr int64_t long_column = int64_t{1} << 16;  // bytes
 // Rows of a Gram matrix's columns that are packed at a time: eight columns of them leave room in the nearest cache.
 constexpr int64_t rows_per_block = 320;
 // A variance that is at most this part of the square it is a difference of has lost digits: it is computed about the mean.
@@ -69,7 +70,10 @@ class InMemory : public Design {
         const int64_t piece = std::max(bytes_between_polls / average, columns_per_chunk);
         for (int64_t start = 0; start < columns(); start += piece) {
             const int64_t stop = std::min(start + piece, columns());
-            team.run(stop - start, columns_per_chunk,
+            // Answers do not depend on the chunk: few long columns are shared evenly, four by four as kernels take them.
+            const int64_t share = (stop - start + team.size() - 1) / team.size(), four = (share + 3) / 4 * 4;
+            const bool is_long = average >= long_column;
+            team.run(stop - start, is_long ? std::min(four, columns_per_chunk) : columns_per_chunk,
                      [&](int64_t begin, int64_t end, int) { body(start + begin, end - begin); });
             monitor.poll();
         }
@@ -143,6 +147,10 @@ class Dense : public InMemory {
                 kernels::gram_rows(packed.data(), block, n, first + begin, first + end, first, out, order);
             }, made * order * n / 4);
         }
+    }
+
+    std::unique_ptr<Design> rows_between(int64_t first, int64_t last) const override {
+        return std::make_unique<Dense>(values_ + first, last - first, columns(), stride_, memory_);
     }
 
     std::unique_ptr<Design> select(std::span<const int32_t> list) const override {

@@ -34,8 +34,6 @@ void Exploration::run() {
             backward();
             fill(complete_up_to);
         }
-    } else if (options_.lambda_0.empty() && options_.sizes.empty()) {
-        first_ = descent_.next_lambda_0(it_);  // where a dynamic grid begins
     }
     adopt_seeds();
     if (options_.algorithm == Algorithm::iht) threshold_to_sizes();

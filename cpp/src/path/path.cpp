@@ -81,16 +81,17 @@ class PathFitter {
     }
 
     void search() {
-        if (options_.sweep) exploration_.fill(searched_up_to);
+        const bool widely = options_.sweep && !options_.sample;
+        if (widely) exploration_.fill(searched_up_to);
         std::set<int> wanted(options_.sizes.begin(), options_.sizes.end());
         for (const Model& model : out_.models) wanted.insert(model.size);
         std::set<int> sizes = wanted;
         for (const int size : work_.pool.sizes())
-            if (options_.sweep && size <= searched_up_to && near(size, wanted)) sizes.insert(size);
+            if (widely && size <= searched_up_to && near(size, wanted)) sizes.insert(size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
-        LocalSearch search(problem_, options_.finish ? Effort::finish : options_.effort, std::move(wanted));
-        if (options_.effort == Effort::thorough && options_.sweep && problem_.X.design().bytes() > worth_a_second_lineage) {
+        LocalSearch search(problem_, options_.effort, std::move(wanted), options_.sample);
+        if (options_.effort == Effort::thorough && widely && problem_.X.design().bytes() > worth_a_second_lineage) {
             const auto [begin, end] = work_.stage;
             work_.stage = {begin, 0.5 * (begin + end)};
             LocalSearch(problem_, Effort::quick, {}).run(work_.pool, sizes, report);
@@ -112,7 +113,7 @@ class PathFitter {
         for (const double lambda_0 : out_.lambda_0)
             if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity, options_.max_support});
         std::vector<std::vector<int32_t>> searched(points.size());
-        Exchange search(problem_, most_drift, &work_.pool);
+        Exchange search(problem_, most_drift, &work_.pool, options_.sample);
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;

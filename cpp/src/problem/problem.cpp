@@ -36,15 +36,21 @@ void Iterate::load(const Model& model) {
     spent = model.spent;
     for (const int32_t j : support) inside_[j] = 1;
     if (last_.support == support && last_.beta == beta && last_.intercept == intercept && !last_.eta.empty()) {
-        eta = last_.eta;
-        r = last_.r;
-        d = last_.d;
+        problem_.X.copy(last_.eta, eta);
+        problem_.X.copy(last_.r, r);
+        problem_.X.copy(last_.d, d);
         loss = last_.loss;
         return;
     }
     refresh();
     evaluate(problem_.loss);
-    last_ = {support, beta, intercept, eta, r, d, loss};
+    last_.support = support;
+    last_.beta = beta;
+    last_.intercept = intercept;
+    problem_.X.copy(eta, last_.eta);
+    problem_.X.copy(r, last_.r);
+    problem_.X.copy(d, last_.d);
+    last_.loss = loss;
 }
 
 void Iterate::begin_beside(const Iterate& other, int32_t head) {
@@ -145,7 +151,8 @@ double Iterate::value(const Loss& loss_at, double* slopes, double* bends) const 
         loss_at.terms(end - begin, eta.data() + begin, problem_.y + begin, problem_.w + begin, f_.data() + begin,
                       slopes ? slopes + begin : nullptr, bends ? bends + begin : nullptr);
     }, n * work_of_a_row);
-    return Loss::total(n, problem_.w, f_.data());
+    return problem_.X.sum_over_rows(
+        [&](int64_t first, int64_t count) { return Loss::total(count, problem_.w + first, f_.data() + first); });
 }
 
 void Iterate::evaluate(const Loss& loss_at) { loss = value(loss_at, r.data(), d.data()); }

@@ -102,17 +102,13 @@ std::vector<double> inverted(const std::vector<double>& matrix, int64_t order) {
 // Where a smooth loss is flat (all rows beyond the margin), its rows keep a trace of their curvature: a damping of the
 // coefficients would hide what columns have of their own.
 std::vector<double> Quadratic::curvatures(const std::vector<double>& d) const {
-    std::vector<double> out(d);
-    if (problem_.loss.has_kink() || problem_.loss.constant_curvature()) return out;
+    if (problem_.loss.has_kink() || problem_.loss.constant_curvature()) return d;
     const double trace = least_damping * problem_.loss.curvature_bound();
-    for (size_t i = 0; i < d.size(); ++i) out[i] += trace * problem_.w[i];
+    std::vector<double> out(d.size());
+    problem_.X.for_rows([&](int64_t first, int64_t count) {
+        for (int64_t i = first; i < first + count; ++i) out[i] = d[i] + trace * problem_.w[i];
+    });
     return out;
-}
-
-double Quadratic::total_curvature(const std::vector<double>& d) const {
-    std::vector<double> diagonal(d.size());
-    problem_.X.design().curvature_diagonal(d.data(), diagonal.data());
-    return kernels::sum(diagonal.data(), problem_.rows());
 }
 
 bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool closely) {
@@ -123,7 +119,7 @@ bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool clo
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     d_ = curvatures(d);
-    built_of_ = total_curvature(d_);
+    built_of_ = problem_.X.total_curvature(d_.data());
     problem_.X.gram(it.support, d_.data(), hessian_);
     forget_factor();
     set_columns(it.support);
@@ -182,7 +178,7 @@ bool Quadratic::adapt(const Iterate& it) {
     for (const int64_t k : fresh) {
         std::fill(column.begin(), column.end(), 0.0);
         problem_.X.axpy(it.support[k], 1.0, column.data());
-        problem_.X.design().apply_curvature(d_.data(), column.data());
+        problem_.X.apply_curvature(d_.data(), column.data());
         problem_.X.dots(it.support, column.data(), row);
         row.resize(ld);
         problem_.X.block_sums(column.data(), &row[size]);
@@ -198,19 +194,24 @@ Quadratic::Renewed Quadratic::renew(const std::vector<double>& d, bool closely) 
     const bool coupled = problem_.X.design().couples_rows();
     const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
     const std::vector<double> next = curvatures(d);
-    if (!(total_curvature(next) > worn * built_of_)) return Renewed::too_many;  // the rounding of what was there would show
-    const double total = kernels::sum(next.data(), rows);
+    if (!(problem_.X.total_curvature(next.data()) > worn * built_of_))
+        return Renewed::too_many;  // the rounding of what was there would show
+    const double total = problem_.X.sum(next.data());
     const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total;  // for a weight of one
+    std::vector<uint8_t> far(n, 0);
+    const auto counted = Columns::sum_over(problem_.X.team(), n, [&](int64_t first, int64_t count) {
+        int64_t weighty = 0;
+        for (int64_t i = first; i < first + count; ++i) {
+            for (int64_t k = i; k < rows; k += n)
+                far[i] |= std::abs(next[k] - d_[k]) > share * std::min(next[k], d_[k]) + least * problem_.w[k];
+            weighty += problem_.w[i] > 0.0;
+        }
+        return static_cast<double>(weighty);
+    });
     std::vector<int64_t> changed;
-    int64_t counted = 0;  // rows that have weight
-    for (int64_t i = 0; i < n; ++i) {
-        bool far = false;
-        for (int64_t k = i; k < rows; k += n)
-            far |= std::abs(next[k] - d_[k]) > share * std::min(next[k], d_[k]) + least * problem_.w[k];
-        counted += problem_.w[i] > 0.0;
-        if (far) changed.push_back(i);
-    }
-    if (std::ssize(changed) > counted / worth_renewing) return Renewed::too_many;
+    for (int64_t i = 0; i < n; ++i)
+        if (far[i]) changed.push_back(i);
+    if (std::ssize(changed) > static_cast<int64_t>(counted) / worth_renewing) return Renewed::too_many;
     if (changed.empty()) return Renewed::none;
     std::vector<double> risen(rows, 0.0), fallen(rows, 0.0);
     for (const int64_t i : changed)

@@ -100,13 +100,13 @@ Refit::Promise Refit::find_step(const Iterate& it, const std::vector<double>& r)
 }
 
 void Refit::save(const Iterate& it) {
-    eta_ = it.eta;
+    problem_.X.copy(it.eta, eta_);
     beta_ = it.beta;
     intercept_ = it.intercept;
 }
 
 void Refit::restore(Iterate& it, const Loss& loss) {
-    it.eta = eta_;
+    problem_.X.copy(eta_, it.eta);
     it.beta = beta_;
     it.intercept = intercept_;
     it.evaluate(loss);
@@ -116,8 +116,10 @@ void Refit::restore(Iterate& it, const Loss& loss) {
 // far smaller, rounding alone would lead out of the box.
 bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound) {
     const int64_t size = std::ssize(it.support);
-    it.eta = eta_;
-    kernels::axpy(length, along_.data(), problem_.rows(), it.eta.data());
+    problem_.X.for_rows([&](int64_t first, int64_t count) {
+        std::copy_n(eta_.data() + first, count, it.eta.data() + first);
+        kernels::axpy(length, along_.data() + first, count, it.eta.data() + first);
+    });
     for (int64_t k = 0; k < size; ++k) it.beta[k] = problem_.penalty.clip(beta_[k] + length * step_[k], it.support[k]);
     for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] = intercept_[l] + length * step_[size + l];
     it.evaluate(loss);
@@ -125,9 +127,11 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
 }
 
 double Refit::curvature_along(const Iterate& it) const {
-    std::vector<double> curved(along_);
-    problem_.X.design().apply_curvature(it.d.data(), curved.data());
-    double curvature = kernels::dot(curved.data(), along_.data(), problem_.rows());
+    std::vector<double> curved;
+    problem_.X.copy(along_, curved);
+    problem_.X.apply_curvature(it.d.data(), curved.data());
+    double curvature = problem_.X.sum_over_rows(
+        [&](int64_t first, int64_t rows) { return kernels::dot(curved.data() + first, along_.data() + first, rows); });
     for (size_t k = 0; k < it.support.size(); ++k) curvature += 2.0 * problem_.penalty.lambda_2 * step_[k] * step_[k];
     return curvature;
 }

@@ -18,6 +18,8 @@ constexpr int few_features = 16;
 constexpr int few_at_prices = 32;  // where what a swap frees is spent again
 constexpr double benefit_of_doubt = 0.5;
 constexpr int most_rounds = 100;
+// On a sample, a new D costs next to nothing.
+constexpr double least_drift = 0.1;
 // Columns that are forced in, at the cost of features that make room for them; larger models are not exchanged so.
 constexpr size_t forced = 8;
 constexpr int most_forced = 32;
@@ -29,8 +31,26 @@ Model none() {
 }
 }  // namespace
 
-Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen)
-    : problem_(problem), seen_(seen), descent_(problem), swaps_(problem, most_drift), it_(problem) {}
+Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen, const Problem* sample)
+    : problem_(problem),
+      seen_(seen),
+      sample_(sample),
+      descent_(problem),
+      swaps_(sample ? *sample : problem, sample ? least_drift : most_drift, sample ? &problem : nullptr),
+      it_(problem) {
+    if (sample) sampled_ = std::make_unique<Iterate>(*sample);
+}
+
+// The model as the sample sees it, whose columns have other means.
+Model Exchange::on_sample(Model model) const {
+    const int64_t outputs = problem_.X.blocks();
+    model.intercept.resize(outputs, 0.0);
+    for (size_t k = 0; k < model.support.size(); ++k) {
+        const int32_t j = model.support[k];
+        model.intercept[j % outputs] += model.beta[k] * (sample_->X.centre(j) - problem_.X.centre(j));
+    }
+    return model;
+}
 
 Model Exchange::refit(double target) {
     ++refits_;
@@ -88,7 +108,12 @@ bool Exchange::improve(Model& model, const Terms& terms, const Restraint& restra
     bool improved = false;
     for (;;) {
         const size_t most = swaps_per_ranking + model.support.size() / features_per_further_swap;
-        if (!try_swaps(model, ranked(model, most, terms), most_refusals, terms, restraint)) break;
+        const std::vector<Swap> swaps = ranked(model, most, terms);
+        std::vector<int32_t> columns;
+        for (const Swap& swap : swaps)
+            for (const int32_t j : problem_.members(swap.column)) columns.push_back(j);
+        const auto held = problem_.X.design().hold(columns);
+        if (!try_swaps(model, swaps, most_refusals, terms, restraint)) break;
         improved = true;
     }
     model.searched = true;
@@ -220,7 +245,9 @@ std::vector<Entry> Exchange::steepest(const Model& model, size_t most, double de
 
 std::vector<Swap> Exchange::ranked(const Model& model, size_t most, const Terms& terms) {
     read_slopes(model);
-    return swaps_.rank(it_, slopes_.data(), most, terms);
+    if (!sample_) return swaps_.rank(it_, slopes_.data(), most, terms);
+    sampled_->load(on_sample(model));
+    return swaps_.rank(*sampled_, slopes_.data(), most, terms);
 }
 
 std::vector<int32_t> Exchange::removable(const Model& model) const {

@@ -19,7 +19,6 @@ constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.
 constexpr size_t refusals = 3;
 constexpr int most_rounds = 6;
-constexpr int most_looks_to_finish = 50;
 // Models of up to this size are grown in a beam and kicked, so many times at most, with looks at all columns between.
 constexpr int most_kicked = 32;
 // Columns that are forced in: those whose swaps are ranked first.
@@ -46,19 +45,23 @@ bool nested(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
 }
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted)
-    : problem_(problem), effort_(effort), wanted_(std::move(wanted)), whole_(problem, outer_drift) {
+LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample)
+    : problem_(problem),
+      effort_(effort),
+      wanted_(std::move(wanted)),
+      finishes_(sample != nullptr),
+      whole_(problem, outer_drift, nullptr, sample) {
     wanted_.erase(wanted_.begin(), wanted_.upper_bound(0));
     wanted_.erase(wanted_.upper_bound(most_kicked), wanted_.end());
 }
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    if (finishes_) return finish(pool, sizes, report);
     const bool large = problem_.X.design().bytes() > small_bytes, thorough = effort_ == Effort::thorough && !wanted_.empty();
     const int most_looks = large ? looks_at_large : looks_at_small, most_steps = most_looks + (thorough ? most_kickings : 0);
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);
-    if (effort_ == Effort::finish) return finish(pool, sizes, std::move(open), report);
     const auto search = [&](Step step) {
         std::map<int, std::vector<int32_t>> before;
         for (const int size : sizes)
@@ -85,34 +88,36 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
     }
 }
 
-void LocalSearch::finish(Pool& pool, const std::set<int>& sizes, std::set<int> open, const Report& report) {
-    std::set<int> changed = open;
-    for (int look = 0; look < most_looks_to_finish && !open.empty(); ++look) {
-        report(look / (look + 1.0), pool.largest());
-        for (const int size : changed) open.merge(improved_neighbours(pool, sizes, size));
-        std::map<int, std::vector<int32_t>> before;
-        for (const int size : open) before[size] = pool.of_size(size)->support;
-        look_outside(pool, open);
-        changed.clear();
-        for (const auto& [size, support] : before)
-            if (pool.of_size(size)->support != support) changed.insert(size);
-        open = changed;
+void LocalSearch::finish(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    std::vector<int> order(sizes.begin(), sizes.end());
+    bool changed = true;
+    for (int round = 0; round < most_rounds && changed; ++round) {
+        changed = false;
+        for (const int size : order) {
+            if (size == 0) continue;
+            report(round / (round + 1.0), size);
+            for (const int neighbour : {size - 1, size + 1}) changed |= start_from(pool, neighbour, size);
+            const Model* current = pool.of_size(size);
+            if (!current || current->searched) continue;
+            Model model = *current;
+            changed |= whole_.improve(model, {.most = size});
+            pool.insert(model);
+        }
+        std::ranges::reverse(order);
     }
 }
 
-std::set<int> LocalSearch::improved_neighbours(Pool& pool, const std::set<int>& sizes, int size) {
-    std::set<int> out;
-    for (const int other : {size - 1, size + 1}) {
-        if (!sizes.contains(other)) continue;
-        const Model model = *pool.of_size(size);
-        const Model* kept = pool.of_size(other);
-        // Where one contains the other, what would be made is a swap away from what is there, and ranked; but kinks mislead.
-        if (kept && !problem_.loss.has_kink() && nested(model.support, kept->support)) continue;
-        const double target = kept ? kept->cost : Penalty::infinity;
-        const Model trial = other < size ? whole_.shrunk(model, target) : whole_.grown(model, target);
-        if (std::isfinite(trial.cost) && pool.insert(trial)) out.insert(other);
-    }
-    return out;
+bool LocalSearch::start_from(Pool& pool, int neighbour, int size) {
+    const Model *from = pool.of_size(neighbour), *kept = pool.of_size(size);
+    if (!from || (kept && !started_.emplace(size, from->support).second)) return false;
+    // Where one contains the other, what would be made is a swap away from what is there, and ranked; but kinks mislead.
+    const bool near = kept && nested(from->support, kept->support);
+    if (near && !problem_.loss.has_kink()) return false;
+    const double target = near ? kept->cost : Penalty::infinity;
+    Model trial = neighbour < size ? whole_.grown(*from, target) : whole_.shrunk(*from, target);
+    if (!std::isfinite(trial.cost) || trial.size != size) return false;
+    if (!kept || (!near && kept->support != trial.support)) whole_.improve(trial, {.most = size});
+    return pool.insert(trial);
 }
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {

@@ -11,6 +11,9 @@ namespace {
 // The curvature that a column has left beside the support is never taken for less than this part of it: the products are
 // float32.
 constexpr double least_left = 1e-5;
+// Nor is its curvature on a sample less than this part of what its square on all rows makes likely: entries may be rare.
+constexpr double least_of_sample = 0.1;
+constexpr double doubt = 4.0;  // standard deviations
 constexpr int64_t features_per_chunk = 16 * kernels::tile_width;
 // Groups that are ranked again, with the matrix of their columns; larger groups than this are not.
 constexpr size_t ranked_twice = 128;
@@ -45,8 +48,8 @@ Swap swapped(const Removal& removal, int32_t column, double change) {
 
 }  // namespace
 
-SwapModel::SwapModel(const Problem& problem, double most_drift)
-    : problem_(problem), most_drift_(most_drift), hessian_(problem) {
+SwapModel::SwapModel(const Problem& problem, double most_drift, const Problem* whole)
+    : problem_(problem), whole_(whole ? *whole : problem), most_drift_(most_drift), hessian_(problem) {
     const Design& design = problem.X.design();
     const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
     const auto columns = static_cast<double>(std::max<int64_t>(problem.columns(), 1));
@@ -59,12 +62,16 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
     std::vector<double> d = finite_curvatures(problem_, it);
     std::vector<double> own(d.size());  // D's diagonal
     problem_.X.design().curvature_diagonal(d.data(), own.data());
-    const double total = kernels::sum(own.data(), problem_.rows());
+    const double total = problem_.X.sum(own.data());
     if (total <= 1e-8 * problem_.broad_loss().curvature_bound()) return false;
     double drift = 0.0;
     if (!d_.empty()) {
-        scale_ = total / kernels::sum(own_.data(), problem_.rows());
-        for (size_t i = 0; i < own.size(); ++i) drift += std::abs(own[i] - scale_ * own_[i]);
+        scale_ = total / problem_.X.sum(own_.data());
+        drift = problem_.X.sum_over_rows([&](int64_t first, int64_t count) {
+            double sum = 0.0;
+            for (int64_t i = first; i < first + count; ++i) sum += std::abs(own[i] - scale_ * own_[i]);
+            return sum;
+        });
     }
     if (d_.empty() || drift > most_drift_ * total) {
         d_ = std::move(d);
@@ -87,6 +94,10 @@ void SwapModel::renew_curvatures() {
         sums_.resize(problem_.X.blocks());
         problem_.X.curvatures(d_.data(), diagonal_, sums_.front());
         if (problem_.X.blocks() > 1 && problem_.intercept) read_sums();
+        if (&whole_ == &problem_) return;
+        const double mean = problem_.X.total_curvature(d_.data()) / static_cast<double>(problem_.X.blocks());
+        for (int32_t j = 0; j < problem_.columns(); ++j)
+            diagonal_[j] = std::max(diagonal_[j], static_cast<float>(least_of_sample * mean * whole_.X.square(j)));
         return;
     }
     table_->renew(d_.data());
@@ -111,7 +122,7 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
         for (int64_t k = 0; k < count; ++k) {
             double* side = sides.data() + k * n;
             problem_.X.axpy(columns[start + k], 1.0, side);
-            problem_.X.design().apply_curvature(d_.data(), side);
+            problem_.X.apply_curvature(d_.data(), side);
             auto& row = products_[columns[start + k]];
             if (!table_) row.resize(problem_.columns());
             rows.push_back(row.data());
@@ -166,7 +177,7 @@ void SwapModel::rank_some(const Iterate& it, const double* slopes, size_t most, 
     std::vector<int64_t> feature;  // of each column, its place among the heads
     for (int64_t f = 0; f < features; ++f)
         for (const int32_t j : problem_.members(heads[f])) {
-            if (problem_.X.square(j) <= 0.0) continue;
+            if (whole_.X.square(j) <= 0.0) continue;
             columns.push_back(j);
             feature.push_back(f);
         }
@@ -248,6 +259,9 @@ bool SwapModel::prepare(const Iterate& it) {
     for (double& value : d) value *= scale_;
     hessian_.follow(it, d, true);
     removals_ = hessian_.removals(it);
+    // On a sample, what a swap gains is off by a share of what its removal costs: of dear removals, more is left to be tried.
+    if (&whole_ != &problem_)
+        for (Removal& removal : removals_) removal.cost *= 1.0 - doubt / std::sqrt(static_cast<double>(problem_.rows()));
     return true;
 }
 
@@ -304,7 +318,7 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
     if (!prepare(it)) return {};
     std::vector<int32_t> heads;
     for (int32_t j = 0; j < problem_.columns(); ++j)
-        if (problem_.is_head(j) && !it.contains(j) && problem_.varies(j)) heads.push_back(j);
+        if (problem_.is_head(j) && !it.contains(j) && whole_.varies(j)) heads.push_back(j);
     const int64_t features = std::ssize(heads), work = hessian_.order() * hessian_.order() + 1;
     const int64_t piece = features_per_chunk * std::max<int64_t>(1, work_between_polls / (work * features_per_chunk));
     std::vector<std::vector<Swap>> found((features + features_per_chunk - 1) / features_per_chunk);

@@ -23,7 +23,7 @@ def lambda_2_lower_and_consistent(header: Header, arrays: Arrays) -> None:
 
 
 def k_changed(by: int) -> Change:
-    """Return the change of k by so many features."""
+    """Return the change of k by a number of features."""
 
     def change(header: Header, arrays: Arrays) -> None:
         header["k"] += by

@@ -47,7 +47,7 @@ def leaf_missing(header: Header, arrays: Arrays) -> None:
 
 
 def cut(nodes: int) -> Change:
-    """Return the change that leaves so many nodes."""
+    """Return the change that leaves this many nodes."""
 
     def change(header: Header, arrays: Arrays) -> None:
         for name in TREE:

@@ -23,4 +23,4 @@ class ClusterError(EllzeroError, RuntimeError):
 
 
 class FragileModelWarning(UserWarning):
-    """Warning about a fitted classifier that its data hardly carries: few rows of a class, or classes told apart completely."""
+    """Warning about a fitted classifier with too little data: few rows of a class, or perfectly separated classes."""

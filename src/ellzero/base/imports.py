@@ -19,7 +19,7 @@ def whole_imports(*modules: str) -> Iterator[None]:
     """Hold Ctrl-C back until the imports inside a `with` block are done, and then let it act.
 
     An interrupted import leaves parts of other people's packages behind, and whatever needs these packages fails from then on,
-    until Python is started anew. Every import inside of a function therefore stands in such a block. Only the main thread gets
+    until Python is restarted. Every import inside of a function therefore stands in such a block. Only the main thread gets
     Ctrl-C: in other threads the block only waits for its turn. Given the names of its modules, it costs nothing once they are
     there.
     """

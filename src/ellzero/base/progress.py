@@ -45,7 +45,7 @@ class Lines:
 
 
 class Bar:
-    """Progress as a tqdm bar, which closes itself at the end; work that begins anew gets a new bar."""
+    """Progress as a tqdm bar, which closes itself at the end; work that restarts gets a new bar."""
 
     def __init__(self, stream: TextIO, work: str, tqdm: Any) -> None:
         self.make: Callable[[], Any] = lambda: tqdm(

@@ -41,7 +41,7 @@ def shown(value: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def quoted(value: object) -> str:
-    r"""Return a value as Python writes it: its beginning, with escapes in place of all that is not printable.
+    r"""Return a value as Python writes it: its beginning, with escapes for all that is not printable.
 
     >>> quoted("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'..."

@@ -31,7 +31,7 @@ from ellzero.base.quoting import in_bytes, one_line, quoted
 LEAST_ALLOWED = 128 << 20
 """Bytes of memory that any file may claim, however small it is. What is made of the arrays may take as much again."""
 MOST_TIMES = 8
-"""A larger file may claim so many times its own size."""
+"""A larger file may claim this multiple of its own size."""
 LONGEST_HEADER = 10_000  # of a .npy file, as NumPy itself allows
 MOST_DIMENSIONS = 32
 PIECE = 1 << 20  # bytes that are read at once
@@ -91,7 +91,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             return stream.read()
         content = stream.read(LEAST_ALLOWED + 1)
     if len(content) > LEAST_ALLOWED:
-        raise Malformed(f"it goes on after {in_bytes(LEAST_ALLOWED)}")
+        raise Malformed(f"it continues after {in_bytes(LEAST_ALLOWED)}")
     return content
 
 
@@ -194,7 +194,7 @@ def read_header(stream: IO[bytes]) -> NpyHeader:
     """Read the header of a .npy file: the entries follow in the stream."""
     start = stream.read(8)
     if len(start) < 8 or start[:6] != MAGIC:
-        raise Malformed("it is no NumPy array")
+        raise Malformed("it is not a NumPy array")
     if start[6] not in (1, 2, 3) or start[7] != 0:
         raise Malformed(f"it is a NumPy array of version {start[6]}.{start[7]}, which is not known")
     width = 2 if start[6] == 1 else 4
@@ -215,7 +215,7 @@ def parsed_header(text: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     try:
         said = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())  # Python 2 wrote 3L
     except (ValueError, SyntaxError, TypeError):
-        raise Malformed("its header cannot be read (it is no dictionary of plain values)") from None
+        raise Malformed("its header cannot be read (it is not a dictionary of plain values)") from None
     if not isinstance(said, dict) or said.keys() != {"descr", "fortran_order", "shape"}:
         raise Malformed("its header does not say type, order and shape")
     shape, kind, fortran = said["shape"], said["descr"], said["fortran_order"]
@@ -223,9 +223,9 @@ def parsed_header(text: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         isinstance(shape, tuple) and len(shape) <= MOST_DIMENSIONS and all(type(size) is int and size >= 0 for size in shape)
     )
     if not sizes or not isinstance(fortran, bool):
-        raise Malformed("its header names no shape or order")
+        raise Malformed("its header has no shape or order")
     if not isinstance(kind, str) or not SIMPLE_TYPE.fullmatch(kind):
-        raise Malformed("its entries are no single numbers or texts")
+        raise Malformed("its entries are not single numbers or texts")
     dtype = np.dtype(kind)
     if dtype.hasobject:
         raise Malformed("it holds Python objects; save numbers and strings")
@@ -258,7 +258,7 @@ def check_bytes(array: NDArray[Any]) -> None:
         if ((letters > sys.maxunicode) | ((letters >= 0xD800) & (letters < 0xE000))).any():
             raise Malformed("it holds text with characters that do not exist")
     if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise Malformed("it holds truth values that are neither true nor false")
+        raise Malformed("it holds booleans that are neither true nor false")
 
 
 def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
@@ -304,7 +304,7 @@ class Archive:
         self.size = stream.seek(0, os.SEEK_END)
         self.claimed = 0
         self.members: dict[str, zipfile.ZipInfo] = {}
-        with read_as("it is no archive of arrays"):
+        with read_as("it is not an archive of arrays"):
             self.file = zipfile.ZipFile(stream)
         for member in self.file.infolist():
             name = member.filename.removesuffix(".npy")
@@ -418,7 +418,7 @@ class Form:
 def read_archive(path: str | os.PathLike[str], forms: Mapping[str, Form]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read an archive of arrays with these forms, and its `header`, an object of JSON that an array of bytes holds."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise Malformed("it is no file")
+        raise Malformed("it is not a file")
     with open(path, "rb") as stream, Archive(stream) as archive:
         arrays = archive.read_all({"header": Form("u", ("letters",)), **forms})
     header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None

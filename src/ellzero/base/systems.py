@@ -19,7 +19,7 @@ except ImportError:  # Windows, which opens no folders
     fcntl = None
 
 AT_ONCE = 1 << 24
-"""So many bytes are read at once where they are copied."""
+"""The number of bytes that are read at once where they are copied."""
 moving = threading.Lock()
 
 

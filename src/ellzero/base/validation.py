@@ -196,7 +196,7 @@ def as_feature_costs(
 
 
 def check_costs(name: str, costs: Array) -> Array:
-    """Return the costs if none is negative, and none so small beside the largest that it might as well be zero."""
+    """Return the costs if none is negative, and none is negligible compared with the largest."""
     if (costs < 0.0).any():
         raise InvalidInputError(f"{name} must not be negative, got {costs.min():g}.")
     paid = costs[costs > 0.0]

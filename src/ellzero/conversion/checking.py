@@ -16,7 +16,7 @@ from ellzero.base.validation import as_choice
 
 @dataclass(frozen=True)
 class Contents:
-    """Description of a store: all that it holds beside the numbers of X."""
+    """Description of a store: all that it holds in addition to the numbers of X."""
 
     n: int
     p: int
@@ -44,7 +44,7 @@ def checked_contents(
             raise InvalidInputError(f"names must be {p} strings, one for each column.")
         if len(set(names)) < p:
             twice = Counter(names).most_common(1)[0][0]
-            raise InvalidInputError(f"names must be different, {twice!r} is there twice.")
+            raise InvalidInputError(f"names must be different, {twice!r} appears twice.")
     if target is not None and not isinstance(target, str):
         raise InvalidInputError(f"target must be a string, got {target!r}.")
     vector = None if y is None else checked_target(y, int(n))
@@ -52,7 +52,7 @@ def checked_contents(
 
 
 def type_name(dtype: Any) -> Any:
-    """Return the name of a NumPy type, or what was given if it is none."""
+    """Return the name of a NumPy type, or what was given if it is not one."""
     try:
         return np.dtype(dtype).name
     except TypeError:

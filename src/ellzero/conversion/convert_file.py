@@ -53,7 +53,7 @@ def convert(
 ) -> Path:
     """Convert a data file into a column store, which can be larger than memory.
 
-    The file is read once, in parts. The store is written beside its destination under a temporary name and renamed at the
+    The file is read once, in parts. The store is written next to its destination under a temporary name and renamed at the
     end: whatever goes wrong, nothing is left behind.
 
     Parameters
@@ -66,7 +66,7 @@ def convert(
     target : str, optional
         Column to predict. In .npz files the name of an array (default: y, if it is there) or a .npy file; for .npy files a
         .npy file; PLINK: a column of `target_file` (default: the phenotype of the .fam file). svmlight files have their labels
-        in them. Labels stay as they are written, numbers or strings.
+        in them. Labels keep their spelling, as numbers or strings.
     target_file : str or path, optional
         PLINK: a table with the columns IID (and FID, if wanted) and `target`.
     format : str, optional
@@ -83,7 +83,7 @@ def convert(
     impute : "median", "mean" or "mode", optional
         Fill missing values by this number of their column; they are refused otherwise. The least of several modes is taken.
     separator, decimal, encoding, missing : optional
-        The way in which a table of text is written; `missing` are words for a missing value beside the usual ones.
+        The way in which a table of text is written; `missing` are words for a missing value in addition to the usual ones.
     overwrite : bool
         Whether a column store of this name may be replaced.
     memory : int or str

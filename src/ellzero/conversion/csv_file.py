@@ -39,7 +39,7 @@ WIDE = 2000
 NARROW_BYTES = 64
 """Bytes of a field while pandas reads it: its text, its place in the text, its number and two copies of that."""
 WIDE_BYTES = 192
-"""Bytes of a field of a wide table, where it is a string of its own in between."""
+"""Bytes of a field of a wide table, where it is a separate string in between."""
 TRUTH = {**dict.fromkeys(("True", "TRUE", "true"), "1"), **dict.fromkeys(("False", "FALSE", "false"), "0")}
 NO_SEPARATOR = "\x1f"
 
@@ -101,7 +101,7 @@ class TextRows:
         self.number |= part.number
         if (self.truth & self.number).any():
             name = self.names[int(np.argmax(self.truth & self.number))]
-            raise InvalidInputError(f"column {name!r} of {self.plan.shown} holds numbers and truth values; drop it.")
+            raise InvalidInputError(f"column {name!r} of {self.plan.shown} mixes numbers and booleans; drop it.")
 
     def content(self) -> DenseContent:
         """Return the columns; an unnamed first one that only counts the rows is left out."""

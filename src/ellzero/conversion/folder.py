@@ -26,7 +26,7 @@ TOO_LARGE = "files of this size are not allowed here"  # EFBIG: the file system,
 
 
 class NewFolder:
-    """A temporary folder beside its destination, which takes the destination's name if the `with` block ends well.
+    """A temporary folder next to its destination, which takes the destination's name if the `with` block ends well.
 
     It is locked while its process is alive. The folder that a killed process leaves behind is not locked, and is removed when
     the next folder for the same destination is made.
@@ -60,7 +60,7 @@ class NewFolder:
             self.explain(error)
 
     def expect(self, size: int, scratch_bytes: int = 0) -> None:
-        """Announce the bytes to be written, beside those already in temporary files; raise an error if there is no room."""
+        """Announce the bytes to be written, in addition to those in temporary files; raise an error if there is no room."""
         self.needed = size + scratch_bytes
         if shutil.disk_usage(self.path).free < size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # `__exit__` replaces it by a sentence
@@ -75,7 +75,7 @@ class NewFolder:
             raise
 
     def explain(self, error: OSError) -> None:
-        """Raise a sentence about a full disk in place of an error that is about one."""
+        """Raise a sentence about a full disk instead of an error that is about one."""
         if error.errno not in (*FULL, errno.EFBIG):
             return
         free = in_bytes(
@@ -115,7 +115,7 @@ class NewFolder:
 def check_place(target: Path) -> None:
     """Raise an error if the destination cannot be written."""
     if target.name in ("", ".."):
-        raise InvalidInputError(f"out must name a folder to be made, got {str(target)!r}.")
+        raise InvalidInputError(f"out must name a new folder, got {str(target)!r}.")
     if not target.parent.is_dir():
         raise InvalidInputError(f"{target} cannot be written: there is no folder {target.parent}.")
     if not os.access(target.parent, os.W_OK):
@@ -130,7 +130,7 @@ def check_older(target: Path, overwrite: bool) -> None:
     if not os.path.lexists(target):
         return
     if not is_store(target):
-        raise InvalidInputError(f"{target} exists and is no column store; name another folder.")
+        raise InvalidInputError(f"{target} exists and is not a column store; name another folder.")
     if not overwrite:
         raise InvalidInputError(f"{target} exists; name another folder, or say that it may be overwritten.")
 

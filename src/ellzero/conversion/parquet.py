@@ -59,12 +59,12 @@ def refuse_other_kinds(plan: Plan, fields: dict[str, Any]) -> None:
     types = need("pyarrow").types
     empty = [name for name, kind in fields.items() if types.is_null(kind)]
     if empty:
-        raise InvalidInputError(f"{worded(empty)} of {plan.shown} hold no values at all; leave out with drop.")
+        raise InvalidInputError(f"{worded(empty)} of {plan.shown} hold no values at all; leave them out with drop.")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     other = [name for name, kind in fields.items() if not any(test(kind) for test in tests)]
     if other:
         kind = fields[other[0]]
-        raise InvalidInputError(f"{worded(other)} of {plan.shown} must hold numbers, got {kind}; leave out with drop.")
+        raise InvalidInputError(f"{worded(other)} of {plan.shown} must hold numbers, got {kind}; leave them out with drop.")
 
 
 def numpy_type(kind: Any) -> np.dtype[Any]:

@@ -42,7 +42,7 @@ class Plan(DataFile):
         left_out = {*self.targets, *self.drop}
         names = [name for name in columns if name not in left_out]
         if not names:
-            raise InvalidInputError(f"{self.shown} has no columns beside the target.")
+            raise InvalidInputError(f"{self.shown} has no columns other than the target.")
         return names
 
     def refuse(self, *names: str) -> None:

@@ -24,7 +24,7 @@ from ellzero.tables.text import explained, reading_options
 
 MISSING = -127  # the int8 that bed-reader returns for a missing genotype
 UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
-BESIDE = (".bim", ".fam")  # endings of the files beside the genotypes
+NEIGHBOURS = (".bim", ".fam")  # endings of the files next to the genotypes
 PHENOTYPE = "phenotype"
 
 
@@ -33,7 +33,7 @@ def genotypes(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Den
     plan.refuse("drop", "separator")
     reader = need("bed_reader", "plink")
     with readable(plan.shown, "PLINK genotypes"):
-        for file in (Path(plan.source), *map(Path(plan.source).with_suffix, BESIDE)):
+        for file in (Path(plan.source), *map(Path(plan.source).with_suffix, NEIGHBOURS)):
             open_file(file).close()  # bed-reader never returns from a folder
         bed = stack.enter_context(reader.open_bed(plan.source, num_threads=1))
         n, p = bed.shape

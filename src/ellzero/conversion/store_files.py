@@ -56,7 +56,7 @@ class Files:
         self.done += shape[1]
 
     def finish(self) -> None:
-        """Write the files beside the numbers, about.json last."""
+        """Write the files next to the numbers, about.json last."""
         contents = self.contents
         if self.done < contents.p:
             raise InvalidInputError(f"only {self.done} of {contents.p} columns were appended.")

@@ -37,8 +37,8 @@ def sparse_rows(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> S
         needed = COLUMN_BYTES * X.shape[1]
         if needed > max(plan.memory, MOST_TIMES * max(size, stream.size)):
             raise InvalidInputError(
-                f"{plan.shown} has the index {X.shape[1] - 1}: so many columns need {in_bytes(needed)} of memory, "
-                "much for a file of this size; allow it by memory if the index is right."
+                f"{plan.shown} has the index {X.shape[1] - 1}: that many columns need {in_bytes(needed)} of memory, "
+                "a lot for a file of this size; raise memory if the index is right."
             )
         zero = zero or bool((X.indices == 0).any())
         labels.append(y)

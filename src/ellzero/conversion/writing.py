@@ -60,7 +60,7 @@ class Writer:
     def append(self, block: Any) -> None:
         """Write further columns, a `block` of shape (n, any number); NaN, infinity and what the type cannot hold is refused."""
         if self.files is None:
-            raise InvalidInputError(f"append is for the inside of 'with {type(self).__name__}(...) as writer:'.")
+            raise InvalidInputError(f"append works only inside 'with {type(self).__name__}(...) as writer:'.")
         self.files.append(block)
 
 
@@ -73,7 +73,7 @@ class ColumnWriter(Writer):
     Parameters
     ----------
     path : str or path
-        Folder to make. The store is written beside it, under a temporary name.
+        Folder to make. The store is written next to it, under a temporary name.
     n, p : int
         Numbers of rows and columns.
     dtype : "float32", "float64" or "int8"

@@ -92,7 +92,7 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
     Returns
     -------
     Dataset or (X, y)
-        Dense X is column-major float64 and is used by ellzero as it is; sparse X is CSR.
+        Dense X is column-major float64 and is used without a copy; sparse X is CSR.
 
     Examples
     --------
@@ -187,6 +187,6 @@ def store(source: Source, arrays: Arrays, folder: Path) -> None:
                 write_arrays(stream, {key: arrays[key] for key in keys})
     except OSError as error:
         raise DatasetError(
-            f"{source.name} was fetched but cannot be kept in {folder} ({error.strerror or error}); "
+            f"{source.name} was fetched but cannot be saved in {folder} ({error.strerror or error}); "
             "the environment variable ELLZERO_DATA names another folder."
         ) from error

@@ -91,7 +91,7 @@ def draw_labels(
 ) -> NDArray[np.int64]:
     """Draw labels for given rows: from the logistic model, or as the sign of x.b plus noise.
 
-    Labels drawn anew for the rows of a training set are the paper's validation data ("fixed design").
+    Labels drawn again for the rows of a training set are the paper's validation data ("fixed design").
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ RETRY_SECONDS = 1
 PARTS = ("train", "valid")
 
 Arrays = dict[str, Any]
-"""X_train, y_train, X_valid, y_valid as they are stored: small integers, CSR where the set is sparse."""
+"""X_train, y_train, X_valid, y_valid as stored: small integers, CSR where the set is sparse."""
 
 
 @dataclass(frozen=True)

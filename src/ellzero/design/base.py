@@ -60,7 +60,7 @@ class Design(Protocol):
 
 
 def slices_of(rows: int, at_a_time: int) -> list[slice]:
-    """Return slices of so many rows each that hold all rows.
+    """Return slices of `at_a_time` rows that cover all rows.
 
     >>> slices_of(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]

@@ -162,7 +162,9 @@ class Cluster:
     def require_client(self) -> None:
         """Raise an error if the client is closed: there is nothing to wait for then."""
         if self.client.status not in ("running", "connecting"):
-            raise ClusterError(f"The Dask client of X is {self.client.status}, by the user or since its scheduler is gone.")
+            raise ClusterError(
+                f"The Dask client of X is {self.client.status}, because the user closed it or its scheduler is gone."
+            )
 
     def room(self) -> float:
         """Return how many bytes the workers can take before Dask begins to write its data to disk."""
@@ -254,8 +256,8 @@ class Cluster:
         self.check()
         if any(future.status in ("cancelled", "lost") for future in self.held):
             raise ClusterError(
-                "X was lost with the worker that held it and Dask cannot compute it again, since it was scattered or the "
-                "cluster restarted: load and persist it anew."
+                "X was lost with the worker that held it and Dask cannot compute it again, because it was scattered or the "
+                "cluster restarted: load and persist it again."
             )
         for future in self.held:
             if future.status == "error":

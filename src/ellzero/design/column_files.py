@@ -18,7 +18,7 @@ from ellzero.base.systems import open_to_read, read_at
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
 SMALL_FILES = ("indptr.npy", "y.npy", "names.json")
-"""The small files beside the numbers, which are read as a whole."""
+"""The small files next to the numbers, which are read as a whole."""
 FILES = ("X.npy", "data.npy", "indices.npy", *SMALL_FILES)
 
 
@@ -68,13 +68,13 @@ def read_about(folder: Path) -> dict[str, Any]:
     """Read and check the description of a store."""
     file = folder / ABOUT
     if not file.is_file():
-        raise InvalidInputError(f"{folder} is no column store: it has no {ABOUT}.")
+        raise InvalidInputError(f"{folder} is not a column store: it has no {ABOUT}.")
     try:
         about = read_json(file)
     except Malformed as error:
         raise damaged(folder, f"in {ABOUT}, {error}") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InvalidInputError(f"{folder} is no column store: its {ABOUT} does not say so.")
+        raise InvalidInputError(f"{folder} is not a column store: its {ABOUT} does not say so.")
     if about.get("version") != VERSION:
         made = about.get("made_by", "another version")
         raise InvalidInputError(

@@ -31,7 +31,7 @@ from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, da
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
 READERS = 2
-"""Threads that read ahead; each has a block of its own besides the one in use."""
+"""Threads that read ahead; each has its own block in addition to the one in use."""
 GAP_BYTES = 1 << 16
 """Columns with a smaller gap between them are read together: skipping the gap would take as long as reading it."""
 
@@ -44,7 +44,7 @@ def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, ch
     path : a folder that `ellzero convert` wrote, or a ``.npy`` file in Fortran order (float64, float32 or int8)
     threads : that compute while a block is passed; None is all processors
     check : bool
-        Whether blocks are held against the checksums of the folder when they are first read.
+        Whether blocks are compared with the checksums of the folder when they are first read.
 
     Returns
     -------
@@ -216,7 +216,7 @@ class ColumnStore:
         self.passes += 1
 
     def _read_ahead(self, blocks: Sequence[int]) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """Yield the number and the arrays of each block in order; the arrays are reused once the next block is asked for."""
+        """Yield the number and the arrays of each block in order; the arrays are reused once the next block is requested."""
         free: queue.SimpleQueue[list[NDArray[np.uint8]]] = queue.SimpleQueue()
         for _ in range(READERS + 1):
             free.put(self._no_buffers())
@@ -342,7 +342,7 @@ class ColumnStore:
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
         """Raise an error: a conversion to an array would read the whole file into memory."""
-        raise InvalidInputError(f"{self.path.name} is a column store, which is no array in memory; X[:, :] reads all of it.")
+        raise InvalidInputError(f"{self.path.name} is a column store, not an array in memory; X[:, :] reads all of it.")
 
 
 class LostStore(ColumnStore):

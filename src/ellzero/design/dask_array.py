@@ -87,7 +87,7 @@ class DaskStore:
         return sum(size for _, size in self.ask(self.places, bytes_of))
 
     def keep_converted(self, cluster: Cluster) -> None:
-        """Keep converted copies of the blocks that the core cannot use as they are, if the workers have room."""
+        """Keep converted copies of the blocks that the core cannot use, if the workers have room."""
         futures_of = import_whole("distributed").futures_of
         sizes = dict(self.ask(self.places, size_of_copy))
         chosen = [place for place in self.places if sizes[place]]

@@ -80,7 +80,7 @@ class DeviceStore:
     def screening_table(
         self, numbers: Numbers, lambda_1: float, steepness: float, ridge: float, directions: int
     ) -> ScreeningTable | None:
-        """Return what screening keeps for every column, on the device, for at most so many `directions`.
+        """Return what screening keeps for every column, on the device, for at most `directions` directions.
 
         The `numbers` of all columns are means, scales, squares and prices (None where there are none); a column gains by
         `lambda_1`, the `steepness` of the loss and the `ridge` as `cpp/include/ellzero/data/tables.hpp` says.
@@ -153,7 +153,7 @@ def to_device(
     Parameters
     ----------
     X : array or column store
-        A dense one; what is on a device already stays as it is.
+        A dense one; what is on a device already is unchanged.
     device : str
         As the library names it: "cuda", "cuda:1".
     library : {"cupy", "torch"}, optional
@@ -214,7 +214,7 @@ def library_for(name: str | None) -> Any:
         except ImportError:
             continue
     wanted = "CuPy or PyTorch" if name is None else name
-    raise InvalidInputError(f"{wanted} is needed to move X to a device, besides pip install 'ellzero[gpu]'.")
+    raise InvalidInputError(f"{wanted} is needed to move X to a device, in addition to pip install 'ellzero[gpu]'.")
 
 
 def free_bytes(xp: Any, device: str) -> int | None:

@@ -18,7 +18,7 @@ def is_cupy(array: Any) -> bool:
 
 @contextmanager
 def told(array: Any, needed: int) -> Iterator[None]:
-    """Work on the device of an array, where CuPy must be told so; `needed` bytes are the most that a step takes beside it."""
+    """Work on the device of an array, where CuPy must be told so; a step needs at most `needed` more bytes."""
     try:
         with array.device if is_cupy(array) else nullcontext():
             yield
@@ -31,7 +31,7 @@ def told(array: Any, needed: int) -> Iterator[None]:
         if "memory" in said.lower() or "RESOURCE_EXHAUSTED" in said:
             shape = " x ".join(f"{size:,}" for size in array.shape)
             raise InvalidInputError(
-                f"the device of X ({shape}) has no memory left beside it for about {in_bytes(needed)}: {said}"
+                f"the device of X ({shape}) is out of memory: it needs about {in_bytes(needed)} more: {said}"
             ) from None
         raise InvalidInputError(f"X cannot be read from its device: {said}") from None
 

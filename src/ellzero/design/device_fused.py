@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 MOST_RANKED, SEARCHERS = 256, 1024
 """As in `device_tables.cu`."""
 LISTED_SHARE = 0.25
-"""There is room for so many of the columns in a list."""
+"""The room in a list of columns."""
 COMES_FIRST = 1024
 """Entries of a list that come to the host together with its head."""
 ORDERS = (16, 32)
-"""Swaps are ranked for supports (with the intercept) of up to so many features."""
+"""Swaps are ranked for supports (with the intercept) of up to this many features."""
 SWAPS = 1 << 15
 """Room for columns that promise as much as the best of as many groups."""
 NEARLY = 1.0 - 1e-9

@@ -2,7 +2,7 @@
 
 On CUDA devices, where CuPy is installed, a kernel of our own reads X once in its own type and sums in float64: nothing else of
 the size of X moves, and sixteen vectors are served by one read, by the matrix arithmetic that devices have for float64.
-Elsewhere a part of X at a time is widened for the product of the library: nothing of the size of X is made beside it, but a
+Elsewhere a part of X at a time is widened for the product of the library: nothing of the size of X is made, but a
 pass moves five times its bytes.
 """
 
@@ -23,7 +23,7 @@ PART_BYTES = 1 << 27
 TYPES = {"float64": "double", "float32": "float", "int8": "int8", "bool": "bool"}
 """The types of X that the kernels read, as CUDA names them."""
 FEW, MANY = (1, 4), (1, 8, 16)
-"""Kernels are made for so many vectors; those for more than four need float64 matrix arithmetic."""
+"""Kernels are made for these numbers of vectors; those for more than four need float64 matrix arithmetic."""
 MATRICES = 80
 """The compute capability from which on devices have it."""
 NOTHING = np.uintp(0)

@@ -1,4 +1,4 @@
-// What is asked of all columns at once, of numbers that are kept for every column beside X (see tables.hpp).
+// What is asked of all columns at once, of numbers that are kept for every column (see tables.hpp).
 //
 // Columns come in groups of 256, one for each block; those beyond the last column are zeros. A list has a head of four numbers
 // (how many columns it has, as an integer; a bound for those that are not in it; the threshold), then the columns.

@@ -23,7 +23,7 @@ Numbers = tuple[Array | None, Array | None, Array, Array | None]
 GROUP = 256
 """Columns whose best comes to the host first: the best of all are then looked for among few."""
 WORTH_A_PASS = 8
-"""With more than one in so many columns to be read, all are."""
+"""If more than one in this many columns must be read, all are."""
 PART_BYTES = 1 << 28
 """Bytes of each intermediate result of a ranking."""
 NO_COLUMNS, NO_SLOPES = np.empty(0, dtype=np.int32), np.empty(0)
@@ -118,7 +118,7 @@ class ScreeningTable(ColumnTable):
     """What screening knows of every column.
 
     A column's center is what it has in `base` (if there is one) and a combination of the kept products, by the `weights` of
-    their rows. It is computed when it is asked for.
+    their rows. It is computed on first use.
     """
 
     def __init__(

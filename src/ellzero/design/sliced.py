@@ -93,7 +93,7 @@ def check_claims(array: Any, shape: tuple[int, int]) -> None:
         raise InvalidInputError(f"X cannot be used: {error}.") from None
     if chunk > max(LARGEST_BLOCK, most_bytes(stored)):
         raise InvalidInputError(
-            f"X cannot be used: it has chunks of {in_bytes(chunk)}, which are read as a whole, and {in_bytes(stored)} of data."
+            f"X cannot be used: it has chunks of {in_bytes(chunk)}, which are read whole, and {in_bytes(stored)} of data."
         )
 
 

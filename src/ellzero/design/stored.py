@@ -152,7 +152,7 @@ class Passes:
         self.ask(Moments(weights[0]), 2, take)
 
     def columns(self, listed: NDArray[np.int32]) -> NDArray[Any]:
-        """Return some columns as they are."""
+        """Return some columns, unscaled."""
         return np.asfortranarray(self.store.take(listed), dtype=self.store.dtype)
 
     def screening_table(self, *numbers: Any) -> Any:
@@ -197,7 +197,7 @@ class Passes:
     def gather(self) -> list[Question]:
         """Return the questions of the next pass, after a short wait for threads that asked during the last two.
 
-        These are about to ask again: without the wait, two threads would take turns, each with passes of its own.
+        These are about to ask again: without the wait, two threads would take turns, each with its own passes.
         """
         end = time.monotonic() + PATIENCE * self.seconds
         with self.turn:

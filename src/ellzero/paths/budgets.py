@@ -58,10 +58,10 @@ class Budgets(FittedModels):
         return np.array([model.spent for model in self.models])
 
     def __getitem__(self, budget: float) -> Model:
-        """Return the model for a budget that was asked for."""
+        """Return the model for one of the requested budgets."""
         place = np.flatnonzero(self.budgets == budget)
         if not len(place):
-            raise KeyError(f"budget {budget!r} was not asked for.")
+            raise KeyError(f"budget {budget!r} was not requested.")
         return self.models[int(place[0])]
 
     def to_frame(self) -> pd.DataFrame:
@@ -158,7 +158,7 @@ def fit_budgets(
 
 
 def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambda_0: float = 0.0) -> Budgets:
-    """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid beside them."""
+    """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid in addition."""
     if not problem.penalty.priced:
         sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.penalty.countable())).astype(np.int64)
         found = compute_sizes(problem, np.unique(sizes), options)

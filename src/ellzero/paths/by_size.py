@@ -22,7 +22,7 @@ QUICK = 10**9
 
 
 class ModelsBySize:
-    """The best model known of each size; a size without a model is fitted when it is asked for, by one thread at a time."""
+    """The best model known of each size; a size without a model is fitted on first use, by one thread at a time."""
 
     def __init__(self, problem: Problem, options: PathOptions, found: Sequence[_core.Model]) -> None:
         self.problem = problem

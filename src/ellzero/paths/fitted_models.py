@@ -1,4 +1,4 @@
-"""What lists of models, one for each limit that was asked for, have in common."""
+"""What lists of models, one for each requested limit, have in common."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def fit_path(
         lambda_0).
     effort : {"thorough", "quick"}
         Of local search. "quick": features are exchanged, from the models that coordinate descent has found. "thorough": also
-        from models that are grown anew, several of each size; and where no exchange improves a model of up to 32 features, a
+        from new models, several of each size; and where no exchange improves a model of up to 32 features, a
         feature is barred or a column forced in, and the search goes on from there. Where X is large, models that start from a
         convex fit take part too.
     swaps : {"ranked", "q_best", "exhaustive"}
@@ -87,7 +87,7 @@ def fit_path(
     improvement : {"best", "first"}
         Of "q_best" and "exhaustive": make the best swap of all, or that of the first feature that has one.
     swap_size : int
-        Local search then also looks for swaps of up to so many features for as many others, all coefficients fitted anew, by an
+        Local search then also looks for swaps of up to this many features for as many others, all refitted, by an
         exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
         objective), but for the first where ``max_support`` forbids the better ones. It may take long for large problems;
         :func:`improve` does it for one model, with a time limit and a certificate. Where nothing else limits the

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4
-RIDGE_OVER_CURVATURE = 10.0  # the largest lambda_2 outweighs the loss so many times; noisy data needs that much
+RIDGE_OVER_CURVATURE = 10.0  # the largest lambda_2 outweighs the loss by this factor; noisy data needs that much
 
 
 class GridSettings(DataSettings, SolverSettings, total=False):
@@ -187,6 +187,6 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         found = solve_path(problem, null_only)
         null = [*found.models, *found.by_size][0]  # a path is empty if even its first model has too many features
         first = float(np.abs(problem.loss_slopes(problem.units.coefficients(null))).max(initial=0.0))
-    if first * SHRINKAGE_RATIO <= 0.0:  # next to nothing is nothing but rounding
+    if first * SHRINKAGE_RATIO <= 0.0:  # so little is only rounding
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * SHRINKAGE_RATIO, count)

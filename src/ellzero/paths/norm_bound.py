@@ -97,7 +97,7 @@ class NormBound:
         return max(self.problem.units.column**2, float(np.finfo(np.float64).tiny))
 
     def at_multiplier(self, multiplier: float) -> Problem:
-        """Return the problem with lambda_2 + multiplier in the place of lambda_2."""
+        """Return the problem with lambda_2 + multiplier instead of lambda_2."""
         penalty = self.problem.penalty
         return replace(self.problem, penalty=replace(penalty, lambda_2=penalty.lambda_2 + multiplier))
 

@@ -58,14 +58,14 @@ class Sizes(FittedModels):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Whether each model has as many features as were asked for."""
+        """Whether each model has the requested number of features."""
         return np.asarray(self.support_size == self.sizes)
 
     def __getitem__(self, k: int) -> Model:
         """Return the model for size k."""
         place = np.flatnonzero(self.sizes == k)
         if not len(place):
-            raise KeyError(f"size {k!r} was not asked for.")
+            raise KeyError(f"size {k!r} was not requested.")
         return self.models[int(place[0])]
 
     def to_frame(self) -> pd.DataFrame:

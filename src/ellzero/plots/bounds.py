@@ -99,7 +99,7 @@ def plot_certified(
     ----------
     places : (m,) sizes, or values of lambda_0
     objective, lower_bound : (m,)
-    proved : (m,) whether the gap that was asked for is proved
+    proved : (m,) whether the requested gap is proved
     ax : where to draw; None makes a figure
     by_size : whether `places` are sizes
 

@@ -48,8 +48,8 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
     Parameters
     ----------
     model : a Model, an ExactSolution, or a fitted estimator, that was fitted with ``groups``; of several classes or targets,
-        each has bars of its own
-    top : at most so many groups, those whose coefficients differ most
+        each has its own bars
+    top : the largest number of groups; those whose coefficients differ most are shown
 
     Returns
     -------

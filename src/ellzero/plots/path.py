@@ -31,7 +31,7 @@ TICK_SPACING = 0.035
 """Sizes are written above the plot at least this share of its width apart."""
 
 LABELLED = 10
-"""At most so many features are named in the legend: those that stay in the model over the longest part of the path."""
+"""The largest number of features in the legend: those that stay in the model over the longest part of the path."""
 
 SHOWN_BELOW = 0.8
 """The axis goes on to this share of the last lambda_0, to show that the last model holds below its lambda_0, too."""

@@ -57,7 +57,7 @@ def plot_supports(
     ----------
     supports : FoldSupports
     ax : where to draw; None makes a figure
-    top : at most so many features, those that most folds use
+    top : the largest number of features; those that most folds use are shown
     along : True draws the share of folds that use a feature at every point instead
     points : {"lambda_0", "size"}
         What the points differ in, for the x axis with ``along``.
@@ -133,7 +133,7 @@ def plot_stability(
     names : names of the p features; None calls them x0, x1, ...
     ax : where to draw; None makes a figure
     threshold : features that are chosen at least so often are coloured
-    top : at most so many features
+    top : the largest number of features
 
     """
     features = np.argsort(-frequency, kind="stable")[:top]

@@ -33,7 +33,7 @@ def sample_of(problem: Problem, threads: int, few: FewRows | None = None) -> Pro
     """
     weights = problem.w if few is None else few.w
     size = max(LEAST_SAMPLE, PER_COLUMN * problem.design.shape[1] * problem.outputs)
-    if len(weights) < WORTH_SAMPLING * size or problem.loss.constant_curvature:
+    if len(weights) < WORTH_SAMPLING * size or not problem.loss.is_classification:
         return None
     if np.count_nonzero(weights) < WORTH_SAMPLING * size:
         return None

@@ -44,7 +44,6 @@ class PathOptions:
     q: int | None = None  # candidates of swaps="q_best"; None: 5 % of the columns
     improvement: str = "best"
     swap_size: int = 1  # above one, larger swaps are searched for after the path is computed
-    finish: bool = False  # the seeds are models of a sample of the rows: their search is finished on all rows
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
@@ -138,10 +137,17 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
-    if not options.finish and options.algorithm != "iht":
-        sample = sample_of(problem, options.threads, few)
-        if sample is not None:
-            return solve_from_sample(problem, sample, options, seeds, sweep)
+    sample = sample_of(problem, options.threads, few) if options.algorithm == "local_search" else None
+    if sample is not None:
+        found = solve_on_columns(
+            sample, options.for_part(0.0, SHARE_OF_SAMPLE), [moved(problem, sample, s) for s in seeds], sweep
+        )
+        if found.stopped is not None:
+            found.by_size = [moved(sample, problem, model) for model in found.by_size]
+            return found
+        # Models along lambda_0 are swept for on all rows, too: they are nowhere worse than those of coordinate descent.
+        seeds, sweep = [*seeds, *models_of_sample(problem, sample, found, options)], sweep and not options.sizes
+        options = options.for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
     unit = problem.units.lambda_0
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     budgets = (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / problem.units.price
@@ -151,6 +157,7 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     found = _core.fit_path(
         core_problem(problem, options.tol, few=few),
         core_object(_core.PathOptions, **known),
+        None if sample is None else core_problem(sample, options.tol),
         threads=options.threads,
         progress=of_part(options.progress, 0.0, 1.0, unit),
         check=options.check,
@@ -159,20 +166,12 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     return found
 
 
-def solve_from_sample(
-    problem: Problem, sample: Problem, options: PathOptions, seeds: Sequence[_core.Model], sweep: bool
-) -> _core.PathResult:
-    """Compute the path on a sample of the rows; what it finds there is where the path on all rows starts."""
-    starts = [moved(problem, sample, seed) for seed in seeds]
-    found = solve_on_columns(sample, options.for_part(0.0, SHARE_OF_SAMPLE), starts, sweep)
-    if found.stopped is not None:
-        found.by_size = [moved(sample, problem, model) for model in found.by_size]
-        return found
+def models_of_sample(problem: Problem, sample: Problem, found: _core.PathResult, options: PathOptions) -> list[_core.Model]:
+    """Return what a search on a sample found, for the search on all rows to start from."""
     most = 1 + max((model.size for model in found.models), default=0)
     wanted = options.sizes or range(most + 1)
     best = {tuple(model.support): model for model in (*found.models, *found.by_size) if model.size in wanted}
-    finish = replace(options, finish=True).for_part(SHARE_OF_SAMPLE, 1.0 - SHARE_OF_SAMPLE)
-    return solve_on_columns(problem, finish, [*seeds, *(moved(sample, problem, model) for model in best.values())], sweep=False)
+    return [moved(sample, problem, model) for model in best.values()]
 
 
 def moved(here: Problem, there: Problem, model: _core.Model) -> _core.Model:

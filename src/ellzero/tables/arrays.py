@@ -1,4 +1,4 @@
-"""NumPy's files: archives that hold a matrix X, and vectors with an entry for each row, beside it or in files of their own."""
+"""NumPy's files: archives that hold a matrix X, and vectors with an entry for each row, in the same file or in others."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ def named_vector(
     try:
         return values.astype(str)
     except UnicodeDecodeError:
-        raise InvalidInputError(f"{option}: {name!r} holds bytes that are no plain text; save strings.") from None
+        raise InvalidInputError(f"{option}: {name!r} holds bytes that are not plain text; save strings.") from None

@@ -26,7 +26,7 @@ def bins(X: Any, n_bins: int = 8, *, like: Any = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    X : (n, p) data frame or array of numbers; a missing value (NaN) has a bin of its own
+    X : (n, p) data frame or array of numbers; a missing value (NaN) has its own bin
     n_bins : the largest number of bins of a column, with about as many rows in each; fewer where values repeat
     like : the X that the ranges are from, such as the training rows; by default X itself
 
@@ -70,7 +70,7 @@ def numeric_columns(X: Any, argument: str) -> tuple[Array, list[str], Any]:
         raise InvalidInputError(f"{argument} must not hold infinite values.")
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(values.shape[1])]
     if len(set(names)) < len(names):
-        raise InvalidInputError(f"{argument} must not have two columns of one name.")
+        raise InvalidInputError(f"{argument} must not have two columns with the same name.")
     return values, names, getattr(X, "index", None)
 
 

@@ -11,7 +11,7 @@ from ellzero.tables.text import refuse_twice
 
 
 def open_parquet(content: Any, shown: str, stack: ExitStack) -> Any:
-    """Return the file, whose columns must have different names; it reads no more than it is asked for."""
+    """Return the file, whose columns must have different names; it reads only what is requested."""
     need("pyarrow")
     with readable(shown, "Parquet"):
         file = stack.enter_context(need("pyarrow.parquet").ParquetFile(content, pre_buffer=False))

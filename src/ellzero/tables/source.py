@@ -20,7 +20,7 @@ class DataFile:
     separator: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()  # words for a missing value beside the usual ones
+    missing: tuple[str, ...] = ()  # words for a missing value in addition to the usual ones
 
     @property
     def shown(self) -> str:
@@ -41,4 +41,4 @@ def format_by_name(name: str, formats: Mapping[str, tuple[str, ...]], hint: str)
     for kind, suffixes in formats.items():
         if suffix in suffixes:
             return kind
-    raise InvalidInputError(f"{name or repr(name)} has no ending that tells its format; {hint}, one of {', '.join(formats)}.")
+    raise InvalidInputError(f"{name or repr(name)} has no known file extension; {hint}, one of {', '.join(formats)}.")

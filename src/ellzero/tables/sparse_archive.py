@@ -32,7 +32,7 @@ def format_saved(archive: Archive) -> str:
     """Return the format of the matrix, which the archive holds as an array of one text."""
     form = needed(archive, "format")["format"]
     if form.size != 1 or form.dtype.kind not in "SU":
-        raise Malformed("the format of its matrix is no text")
+        raise Malformed("the format of its matrix is not text")
     text = form.item()
     return text.decode("latin-1") if isinstance(text, bytes) else str(text)
 

@@ -30,7 +30,7 @@ FIRST_BYTES = 1 << 16
 SVMLIGHT_LINE = re.compile(rb"\s*[-+.\deE]+(,[-+.\deE]+)*(\s+(\d+|qid):\S+)*(\s+\d*)?(\s*#.*)?\s*")
 """A label, or several between commas, and pairs of an index and a value; the last one may be cut off."""
 MOST_TIMES = 16
-"""A larger file may hold so many times its own size."""
+"""A larger file may hold this multiple of its own size."""
 
 
 @contextmanager
@@ -39,11 +39,11 @@ def whole(source: str) -> Iterator[None]:
     try:
         yield
     except DAMAGED as error:
-        raise InvalidInputError(f"{source} is damaged or not whole: {one_line(error)}.") from None
+        raise InvalidInputError(f"{source} is damaged or incomplete: {one_line(error)}.") from None
     except OSError as error:
         if error.errno is not None or isinstance(error, EllzeroError):
             raise
-        raise InvalidInputError(f"{source} is damaged or not whole: {one_line(error)}.") from None
+        raise InvalidInputError(f"{source} is damaged or incomplete: {one_line(error)}.") from None
 
 
 @contextmanager
@@ -129,7 +129,7 @@ class Watched:
         self.stream, self.progress = stream, progress
 
     def read(self, size: int) -> bytes:
-        """Return at most so many bytes, none at the end."""
+        """Return at most this many bytes, none at the end."""
         data: bytes = self.stream.content.read(size)
         self.progress(min(self.stream.fraction, 0.99) if data else 1.0, 0.0, 0)
         return data

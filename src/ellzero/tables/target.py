@@ -21,7 +21,7 @@ MANY_WHOLE = 20  # the same for whole numbers
 
 
 def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.float64]:
-    """Return the numbers of a target column that was read as text (CSV) or with a type of its own (Parquet)."""
+    """Return the numbers of a target column that was read as text (CSV) or with its own type (Parquet)."""
     if any(isinstance(value, str) for value in column.head(100)):
         column = column.str.replace(decimal, ".", regex=False) if decimal != "." else column
         numbers = need("pandas").to_numeric(column, errors="coerce")
@@ -41,7 +41,7 @@ def finite_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def column_labels(column: pd.Series) -> NDArray[Any]:
-    """Return the labels of a target column that was read as text (CSV) or with a type of its own (Parquet).
+    """Return the labels of a target column that was read as text (CSV) or with its own type (Parquet).
 
     Text becomes whole numbers, numbers or truth values if it is written as Python would write them: "7" and "1.0" do, "007" and
     "1e3" stay text, so that predictions look like the labels of the file.
@@ -82,7 +82,7 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
     classes = np.unique(values)
     if len(classes) == 1:
         raise InvalidInputError(
-            f"target {name!r} has a single value ({few_labels(classes)}), so there is nothing to tell apart."
+            f"target {name!r} has a single value ({few_labels(classes)}), so there are no classes to separate."
         )
     fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
     number = values.dtype.kind in "iuf"
@@ -98,7 +98,7 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
     if most is not None and len(classes) > most:
         raise InvalidInputError(
             f"target {name!r} has {len(classes)} classes ({few_labels(classes)}), this command and its loss take two; "
-            f"--positive {few_labels(classes[:1])} tells one of them from the rest."
+            f"--positive {few_labels(classes[:1])} compares one of them with the rest."
         )
     return values
 
@@ -108,7 +108,9 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
     classes = np.unique(values)
     chosen = [label for label in classes.tolist() if str(label) == positive or same_number(label, positive)]
     if not chosen:
-        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {few_labels(classes)}.")
+        raise InvalidInputError(
+            f"--positive {positive} is not a label of target {name!r}; its labels are {few_labels(classes)}."
+        )
     return np.asarray(values == chosen[0])
 
 

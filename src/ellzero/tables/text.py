@@ -82,7 +82,7 @@ class TextTable:
         self.header = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
 
     def batches(self, rows: int | None, text: Iterable[str], stack: ExitStack) -> Iterator[pd.DataFrame]:
-        """Yield data frames of so many rows (None: one with all of them); the columns `text` stay as they are written."""
+        """Yield data frames of `rows` rows (None: one with all of them); the columns `text` stay as they are written."""
         source = self.source
         with explained(source.shown, source.encoding):
             reader = stack.enter_context(

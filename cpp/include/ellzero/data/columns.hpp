@@ -1,6 +1,8 @@
 // The columns that the solvers see: (x_j - mean_j) / spread_j, applied inside dot and axpy, never to a copy of X.
 #pragma once
 
+#include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -12,7 +14,13 @@ class Columns {
   public:
     // mean and scale (= 1 / spread) may be null: no centring, no scaling. square[j] = sum_i w_i z_ij^2 of the column as seen.
     Columns(const Design& design, const double* mean, const double* scale, const double* square, Team& team, Monitor& monitor)
-        : design_(design), mean_(mean), scale_(scale), square_(square), team_(team), monitor_(monitor) {}
+        : design_(design),
+          mean_(mean),
+          scale_(scale),
+          square_(square),
+          team_(team),
+          monitor_(monitor),
+          parts_(parts_of(design)) {}
 
     int64_t rows() const { return design_.rows(); }
     int64_t count() const { return design_.columns(); }
@@ -29,6 +37,32 @@ class Columns {
     const Design& design() const { return design_; }
     Team& team() const { return team_; }
     Monitor& monitor() const { return monitor_; }
+
+    // What is done for all rows, on pieces that threads share: body(first, count). One piece, where rows are few.
+    template <class Body>
+    void for_rows(const Body& body) const {
+        team_.run(rows(), rows_at_a_time, [&](int64_t begin, int64_t end, int) { body(begin, end - begin); },
+                  operations_per_row * rows());
+    }
+    // The sum of body(first, count) over the pieces of so many rows, in their order, whatever the number of threads.
+    template <class Body>
+    static double sum_over(Team& team, int64_t rows, const Body& body) {
+        if (rows <= rows_at_a_time) return body(0, rows);
+        std::vector<double> sums((rows + rows_at_a_time - 1) / rows_at_a_time);
+        team.run(rows, rows_at_a_time, [&](int64_t begin, int64_t end, int) {
+            sums[begin / rows_at_a_time] = body(begin, end - begin);
+        }, operations_per_row * rows);
+        return std::accumulate(sums.begin(), sums.end(), 0.0);
+    }
+    template <class Body>
+    double sum_over_rows(const Body& body) const {
+        return sum_over(team_, rows(), body);
+    }
+    double sum(const double* r) const;  // over all rows
+    void copy(const std::vector<double>& from, std::vector<double>& to) const;
+    // see Design::apply_curvature; the sum of D's diagonal
+    void apply_curvature(const double* d, double* v) const;
+    double total_curvature(const double* d) const;
 
     double dot(int32_t j, const double* r, double r_sum) const;
     // out[c] = z_c . r for the listed columns, or for all of them
@@ -60,6 +94,13 @@ class Columns {
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
 
   private:
+    static constexpr int64_t rows_at_a_time = 8192;
+    static constexpr int64_t operations_per_row = 4;
+
+    static std::vector<std::unique_ptr<Design>> parts_of(const Design& design);
+    // Calls body(part, first) for the parts of X, which threads share.
+    template <class Body>
+    void for_parts(const Body& body) const;
     // Calls body(start, part) on parts of the list that are held together.
     template <class Body>
     void for_held(std::span<const int32_t> columns, const Body& body) const;
@@ -71,6 +112,7 @@ class Columns {
     const double* square_;
     Team& team_;
     Monitor& monitor_;
+    std::vector<std::unique_ptr<Design>> parts_;  // pieces of rows, where these are many and X has them apart
     mutable double bytes_read_ = 0.0;
 };
 

@@ -92,6 +92,9 @@ class Design {
     virtual void gram(std::span<const int32_t> columns, int64_t first, const double* mean, const double* scale, const double* d,
                       double* out, Team& team) const = 0;
 
+    // A view of some rows, whose threads do not disturb each other; null where rows cannot be had apart.
+    virtual std::unique_ptr<Design> rows_between(int64_t, [[maybe_unused]] int64_t last) const { return nullptr; }
+
     // A copy of the listed columns.
     virtual std::unique_ptr<Design> select(std::span<const int32_t> columns) const = 0;
 

@@ -33,8 +33,9 @@ struct PathOptions {
     double lambda_min_ratio = 1e-3;               // dynamic: and down to this share of the first
     int max_support = 1 << 30;                    // the path ends before a larger model
     bool sweep = true;                            // false: only polish the seeds (grids that are swept back)
-    bool finish = false;                          // the seeds come from such a search on a sample of the rows
     std::vector<Model> seeds;                     // models of neighbouring problems
+    // The problem on a sample of the rows, where such a search has found the seeds; null: the search is on all rows.
+    const Problem* sample = nullptr;
 };
 
 struct PathResult {

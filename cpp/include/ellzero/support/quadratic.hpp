@@ -66,7 +66,6 @@ class Quadratic {
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     std::vector<double> curvatures(const std::vector<double>& d) const;
-    double total_curvature(const std::vector<double>& d) const;
     // Carries H over to the iterate's support; false (and nothing done) if too many columns are new.
     bool adapt(const Iterate& it);
     // Brings H near to the curvatures d, row by row; nothing is done if too many rows are far from them.

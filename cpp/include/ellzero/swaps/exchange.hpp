@@ -22,8 +22,9 @@ struct Entry {
 
 class Exchange {
   public:
-    // All models that a search meets go into the pool, if one is given.
-    Exchange(const Problem& problem, double most_drift, Pool* seen = nullptr);
+    // All models that a search meets go into the pool, if one is given. With a sample of the rows, swaps are ranked by slopes
+    // of all rows and curvatures of the sample.
+    Exchange(const Problem& problem, double most_drift, Pool* seen = nullptr, const Problem* sample = nullptr);
 
     // Settles the model and improves it until no exchange does: of one feature for another or, thorough, of one for several and
     // of several for one.
@@ -59,6 +60,7 @@ class Exchange {
 
   private:
     Model refit(double target = Penalty::infinity);
+    Model on_sample(Model model) const;
     void read_slopes(const Model& model);
     void remove(int32_t feature);
     // Makes the trial the model if the terms allow it and it is better; whether it did.
@@ -73,9 +75,11 @@ class Exchange {
 
     const Problem& problem_;
     Pool* seen_;
+    const Problem* sample_;
     Descent descent_;
     SwapModel swaps_;
     Iterate it_;
+    std::unique_ptr<Iterate> sampled_;  // on the rows of the sample
     std::vector<double> slopes_;
     int64_t refits_ = 0;
 };

@@ -14,14 +14,14 @@
 
 namespace ellzero {
 
-// Finish: models that are good already are held against all columns, until no swap that is ranked well improves one. Quick:
-// swaps alone, from the models that are there. Thorough: also a beam of models grown anew, and kicks.
-enum class Effort { finish, quick, thorough };
+// Quick: swaps alone, from the models that are there. Thorough: also a beam of models grown anew, and kicks.
+enum class Effort { quick, thorough };
 
 class LocalSearch {
   public:
     // Models of the sizes `wanted` are those that the caller is after; others serve as starts for them.
-    LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted);
+    // Where the models come from such a search on a sample of the rows, it is only finished: see finish().
+    LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample = nullptr);
 
     // Larger models are left as they are: ranking costs p times the square of their size.
     static constexpr int largest = 512;
@@ -42,19 +42,20 @@ class LocalSearch {
     // from there until nothing improves. Returns whether a better model of this size was found.
     bool kick(const Selection& selection, Exchange& exchange, Pool& pool, int size);
     bool look_outside(Pool& pool, const std::set<int>& sizes);
-    // Looks at all columns for each of these sizes, and again for those that have changed and their neighbours.
-    void finish(Pool& pool, const std::set<int>& sizes, std::set<int> open, const Report& report);
-    // Makes models of the sizes before and after out of this one; returns those of the `sizes` that it improved.
-    std::set<int> improved_neighbours(Pool& pool, const std::set<int>& sizes, int size);
+    // Swaps on all rows, until no swap that is ranked well improves a model of these sizes, nor one that its neighbours make.
+    void finish(Pool& pool, const std::set<int>& sizes, const Report& report);
+    bool start_from(Pool& pool, int neighbour, int size);
     // The features of these models, as many models as fit into the swap model's memory.
     std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
 
     const Problem& problem_;
     const Effort effort_;
     std::set<int> wanted_;
+    const bool finishes_;
     Exchange whole_;
-    std::set<std::vector<int32_t>> kicked_;  // supports
-    std::set<int32_t> promising_;            // columns that were ranked well
+    std::set<std::pair<int, std::vector<int32_t>>> started_;  // sizes, and the neighbours that they were started from
+    std::set<std::vector<int32_t>> kicked_;                   // supports
+    std::set<int32_t> promising_;                             // columns that were ranked well
 };
 
 }  // namespace ellzero

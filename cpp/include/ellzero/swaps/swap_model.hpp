@@ -41,8 +41,9 @@ struct Swap {
 
 class SwapModel {
   public:
-    // The model is renewed when D has changed by more than `most_drift` of itself.
-    SwapModel(const Problem& problem, double most_drift);
+    // The model is renewed when D has changed by more than `most_drift` of itself. Where the problem is that on a sample of the
+    // rows, `whole` is that on all of them: its slopes are given.
+    SwapModel(const Problem& problem, double most_drift, const Problem* whole = nullptr);
 
     // The best swap for each of about `most` columns, those that promise most, best first. The iterate minimises G on its
     // support; `slopes` are z_j . r for all columns. With equal prices the objective of all terms is G.
@@ -86,7 +87,7 @@ class SwapModel {
     // Z_J'D Z_J of a group's columns (and the constant), read once for each D.
     const std::vector<double>& block(int32_t head, const std::vector<int32_t>& columns);
 
-    const Problem& problem_;
+    const Problem &problem_, &whole_;
     const double most_drift_;
     size_t capacity_;
     std::vector<double> d_, own_;                               // D of the time when the products were read, and its diagonal
