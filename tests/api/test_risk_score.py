@@ -159,7 +159,7 @@ def test_interrupts_keep_the_best_card(monkeypatch):
         raise KeyboardInterrupt
 
     X, y = table()
-    monkeypatch.setattr("ellzero.scores.proving.MOST_SUPPORTS", 1)
+    monkeypatch.setattr("ellzero.scores.proving.SUPPORTS_OF_A_FIT", 0.05)
     card = ez.RiskScore(k=3, progress=stop).fit(X, y)
     assert card.status_ == "interrupted"
     assert ez.verify(card.certificate_, X, y).valid

@@ -66,7 +66,7 @@ def test_without_time_the_gap_is_that_of_the_root():
 
 
 def test_a_leaf_may_be_split_before_it_is_run_through(monkeypatch):
-    monkeypatch.setattr("ellzero.scores.proving.MOST_SUPPORTS", 3)
+    monkeypatch.setattr("ellzero.scores.proving.SUPPORTS_OF_A_FIT", 0.05)
     for seed in range(0, 24, 3):
         problem = draw(seed)
         found = solved(problem)

@@ -1,8 +1,8 @@
 """The command line: one module for each command, and modules that commands share.
 
-The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report`` and
-``convert``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
-imported when the command is called, so that ``ellzero --help`` answers at once.
+The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``risk-score``, ``verify``, ``report``
+and ``convert``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them); it
+is imported when the command is called, so that ``ellzero --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run_command(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            code = import_whole(f"ellzero.cli.{args.command}").run(args)
+            code = import_whole(f"ellzero.cli.{args.command.replace('-', '_')}").run(args)
             sys.stdout.flush()
             return int(code)
     except BrokenPipeError:

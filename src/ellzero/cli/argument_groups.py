@@ -141,6 +141,16 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 
 
+def add_questions(parser: argparse.ArgumentParser) -> None:
+    """Add how columns become the questions of a score card."""
+    group = parser.add_argument_group("questions of a score card")
+    group.add_argument("--per", default=4, **COUNT, help="questions for each column of numbers (default: 4; 0: every value)")
+    group.add_argument("--cuts", action="append", default=[], metavar="COLUMN=A,B", help="cuts of a column, such as age=45,60")
+    group.add_argument(
+        "--monotone", action="append", default=[], metavar="COLUMN=WORD", help="its effect is increasing or decreasing"
+    )
+
+
 def add_search(
     parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search", gap: bool = True
 ) -> None:

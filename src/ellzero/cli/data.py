@@ -17,6 +17,7 @@ from ellzero.base.progress import as_progress
 from ellzero.base.quoting import shown
 from ellzero.cli.output import note
 from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_medians, learn_table
+from ellzero.cli.questions import learn_questions
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, format_to_read, read_data
 from ellzero.tables.arrays import named_vector
 from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, worded
@@ -120,7 +121,11 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     check_presence(rest, args.categorical, f"{source} without its target, its weights and what is dropped", "--categorical: ")
     if not rest.shape[1]:
         raise InvalidInputError(f"{source} has no columns beside the target.")
-    preparation = learn_table(rest, source, impute=bool(args.impute), one_hot=args.one_hot, categorical=set(args.categorical))
+    if getattr(args, "questions", False):
+        preparation: TablePreparation = learn_questions(rest, source, args)
+    else:
+        impute, categorical = bool(args.impute), set(args.categorical)
+        preparation = learn_table(rest, source, impute=impute, one_hot=args.one_hot, categorical=categorical)
     X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)

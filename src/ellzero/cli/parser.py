@@ -20,6 +20,7 @@ from ellzero.cli.argument_groups import (
     add_data,
     add_output,
     add_problem,
+    add_questions,
     add_reading,
     add_search,
     add_sizes,
@@ -59,6 +60,10 @@ ellzero certify iris.csv --target species --positive virginica --k 2 --out proof
 ellzero alternatives data.csv --target label --k 5 --within 0.01
 ellzero alternatives data.csv --target label --k 5 --n-best 20 --plot models.svg --out models.json --proof proof.npz
 ellzero alternatives data.csv --target label --k 5 --within 0.05 --cheapest costs.csv --without age""",
+    "risk-score": """
+ellzero risk-score data.csv --target died --k 5 --card card.html --out model.json --proof proof.npz
+ellzero risk-score data.csv --target died --cuts age=45,60,75 --monotone age=increasing --one-per-variable --card card.html
+ellzero risk-score data.csv --target died --k cv --points 0 5 --drop patient_id""",
     "verify": """
 ellzero verify proof.npz data.csv --target label
 ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=0.01
@@ -211,6 +216,32 @@ def add_alternatives(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--proof", metavar="FILE", help="certificate to write (npz), for 'ellzero verify'")
 
 
+def add_risk_score(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of risk-score."""
+    add_data(parser)
+    parser.add_argument(
+        "--positive", metavar="LABEL", help="the class whose risk the card tells (default: the second in order)"
+    )
+    parser.set_defaults(questions=True, regression=False)
+    add_questions(parser)
+    group = parser.add_argument_group("card")
+    group.add_argument("--k", default="5", metavar="N", help="at most so many questions, or cv (default: 5)")
+    group.add_argument(
+        "--points", type=int, nargs=2, default=(-5, 5), metavar=("LEAST", "MOST"), help="of a question (default: -5 5)"
+    )
+    group.add_argument("--max-scale", default=2.0, **NUMBER, help="largest log-odds of a point (default: 2)")
+    group.add_argument("--one-per-variable", action="store_true", help="at most one question about each column")
+    group.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="S", help="seconds (default: 60); what is proved is kept"
+    )
+    group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1; -1: all)")
+    group = add_output(parser, "model file to write (JSON), for 'ellzero predict'")
+    group.add_argument("--card", metavar="FILE", help="page to print (HTML)")
+    group.add_argument("--proof", metavar="FILE", help="certificate to write (npz), for 'ellzero verify'")
+    group.add_argument("--title", help="heading of the page")
+    group.add_argument("--outcome", metavar="WORDS", help="what the risk is of, in the page's words")
+
+
 def add_verify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of verify."""
     parser.add_argument("certificate", help="certificate, as certify writes it")
@@ -225,6 +256,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a setting of the problem that you mean, once for each; only what is stated is compared",
     )
+    add_questions(parser)
     parser.add_argument("--exact", action="store_true", help="repeat the proof in exact arithmetic (slow; needs python-flint)")
     add_output(parser, None)
 
@@ -280,6 +312,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "cv": ("choose a model by cross-validation", add_cv),
     "certify": ("find the best model there is, and write a proof", add_certify),
     "alternatives": ("find all models that are nearly as good as the best one", add_alternatives),
+    "risk-score": ("find the best score card of whole points, with a proof and a page to print", add_risk_score),
     "verify": ("check a proof against the data", add_verify),
     "report": ("write a page about the best model (HTML)", add_report),
     "convert": ("store a data file by columns, for work larger than memory", add_convert),

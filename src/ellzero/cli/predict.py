@@ -13,6 +13,7 @@ from ellzero.cli.data import load_new_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import print_result, write_table
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, restore
+from ellzero.cli.questions import restored_questions
 from ellzero.estimators.model_file import read_model
 from ellzero.tables.columns import as_text, check_presence
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparation | MatrixPreparation | None:
     """Return how raw columns become features; of a model that Python fitted, only names are known, or nothing."""
     if kept is not None:
-        preparation = restore(kept)
+        preparation = restored_questions(kept) if kept.get("kind") == "questions" else restore(kept)
         if (prepared := len(preparation.features)) != estimator.n_features_in_:
             raise InvalidInputError(
                 f"the model file contradicts itself: it has {estimator.n_features_in_} features and prepares {prepared}."

@@ -20,6 +20,8 @@ from ellzero.cli.solver_settings import feature_costs, feature_groups
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.score_check import FORMAT as SCORE
+from ellzero.exact.verifier.score_check import read_score
 from ellzero.problem.losses import LOSSES
 
 CLAIMS = (
@@ -41,10 +43,11 @@ EXIT_CODES = {"valid": 0, "not valid": 1, "about another problem": ANOTHER_PROBL
 def run(args: argparse.Namespace) -> int:
     """Check the certificate and print the verdict; the exit code says it, too."""
     header, arrays = claims_of(args.certificate)
+    args.questions = header.get("format") == SCORE
     loss = LOSSES.get(str(header.get("loss")))
     if args.regression and loss is not None and loss.is_classification:
         raise InvalidInputError(f"--regression was given, but {args.certificate} is about the loss {header['loss']}.")
-    data = load_data(args)
+    data = load_data(args, keep_labels=args.questions)
     report = ellzero.verify(
         args.certificate,
         data.X,
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the claims of a certificate; nothing if it cannot be read, which the verdict will say."""
     try:
-        return read_claims(name)
+        return read_score(name) or read_claims(name)
     except Refused:
         return {}, {}
 

@@ -35,7 +35,7 @@ def write_card(path: str | os.PathLike[str], card: RiskScore, title: str | None,
 
 def card_page(card: RiskScore, title: str | None, outcome: str | None) -> str:
     """Return the page of a fitted card."""
-    label = shown(card.classes_[1]) if outcome is None else outcome
+    label = card._outcome() if outcome is None else outcome
     n = int((card.problem_.y != 0.0).sum())
     questions = [
         f'<tr><td><label><input type="checkbox" data-row="{row}" data-points="{points}">{escape(shown(name))}</label></td>'
@@ -49,10 +49,10 @@ def card_page(card: RiskScore, title: str | None, outcome: str | None) -> str:
         "title": escape(f"Risk of {label}" if title is None else title),
         "lead": escape(f"{len(questions)} yes-or-no question{'s' * (len(questions) != 1)}; fitted to {n:,} rows."),
         "questions": "\n".join(questions),
-        "risks": "\n".join(risk_line(row) for row in card.risk_table_),
+        "risks": "\n".join(risk_line(row, card) for row in card.risk_table_),
         "observed": escape(
-            f'"Observed" is the share of {label} among rows that the fit of the card did not see, from cross-validation: cards '
-            "fitted to the other folds gave them about this risk."
+            f'"Observed" is how often it was {label} in rows that the fit did not see, from cross-validation: cards fitted to '
+            "the other folds gave them about this risk."
         ),
         "plot": plot(card),
         "proof": "\n".join(
@@ -77,12 +77,13 @@ def signed(points: int) -> str:
     return f"+{points}" if points > 0 else f"{MINUS}{-points}" if points < 0 else "0"
 
 
-def risk_line(row: RiskRow) -> str:
+def risk_line(row: RiskRow, card: RiskScore) -> str:
     """Return a line of the risk table."""
     scores = (str(row.lowest) if row.lowest == row.highest else f"{row.lowest} to {row.highest}").replace("-", MINUS)
     seen = f"{100.0 * row.observed:.0f} %" if row.rows else DASH
+    ends = [percent(float(card.card_.risk(score))) for score in dict.fromkeys((row.lowest, row.highest))]
     return (
-        f'<tr data-low="{row.lowest}" data-high="{row.highest}"><td>{scores}</td><td>{percent(row.risk)}</td><td>{seen}</td>'
+        f'<tr data-low="{row.lowest}" data-high="{row.highest}"><td>{scores}</td><td>{" to ".join(ends)}</td><td>{seen}</td>'
         f"<td>{row.rows:,.0f}</td></tr>"
     )
 

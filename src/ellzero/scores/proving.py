@@ -10,7 +10,8 @@ import heapq
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 
-MOST_SUPPORTS = 400_000  # that a leaf may have to be run through: the core needs a second or less
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -51,6 +52,7 @@ class Node:
     maybe: tuple[int, ...]
     model: Model
     bound: float
+    needs: dict[int, float] = field(default_factory=dict)  # how much the model needs each column
     split: int = -1
     children: tuple[Node, ...] = ()
     exhausted: bool = False
@@ -115,7 +117,8 @@ class Proof:
         begin: float,
         threshold: float | None,
     ) -> None:
-        self.problem, self.core, self.options, self.begin, self.threshold = problem, core, options, begin, threshold
+        self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
+        self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
         self.limits = problem.low, problem.high, problem.k, problem.max_scale
         p = problem.X.shape[1]
@@ -144,15 +147,15 @@ class Proof:
 
     def seconds_left(self) -> float:
         """Return the seconds until the limit."""
-        return self.options.time_limit - (time.monotonic() - self.begin)
+        return self.deadline - time.monotonic()
 
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
         self.push(self.root)
         try:
-            model, _ = fitted(self.problem, self.root.maybe, self.root.model)
+            self.fit(self.root)
             self.heap.clear()
-            self.push(self.with_model(self.root, model))
+            self.push(self.root)
             while self.heap and self.seconds_left() > 0.0:
                 if self.heap[0][0] >= self.level:
                     self.heap.clear()
@@ -180,17 +183,23 @@ class Proof:
         self.made += 1
         heapq.heappush(self.heap, (node.bound, self.made, node))
 
-    def with_model(self, node: Node, model: Model) -> Node:
-        """Give a node a model, if its bound is better."""
-        bound = self.problem.rows.region_bound(model, list(node.inside), list(node.maybe), self.limits)
+    def fit(self, node: Node) -> None:
+        """Give a node the model of all its columns, if the bound is better."""
+        model, node.needs = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
+        bound = self.bound(node, model)
         if bound > node.bound:
             node.model, node.bound = model, bound
-        return node
+
+    def bound(self, node: Node, model: Model) -> float:
+        """Return the bound that a model gives for a node."""
+        return self.problem.rows.region_bound(model, list(node.inside), list(node.maybe), self.limits)
 
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
         room = self.problem.k - len(node.inside)
-        if self.problem.k <= MOST_CELLS and (node.supports(self.problem.k) <= MOST_SUPPORTS or room <= 1):
+        if self.problem.k <= MOST_CELLS and (
+            node.supports(self.problem.k) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
+        ):
             return self.exhaust(node)
         if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
             self.status = "too_large"
@@ -200,14 +209,13 @@ class Proof:
 
     def split(self, node: Node) -> None:
         """Split by the column that the model of all columns needs most."""
-        model, worth = fitted(self.problem, (*node.inside, *node.maybe), node.model)
-        place = len(node.inside) + int(np.argmax(worth[len(node.inside) :]))
-        column = (*node.inside, *node.maybe)[place]
+        column = max(node.maybe, key=lambda j: node.needs.get(j, 0.0))
         rest = tuple(j for j in node.maybe if j != column)
-        inner = self.with_model(Node((*node.inside, column), rest, node.model, node.bound), model)
-        outer = Node(node.inside, rest, node.model, node.bound)
-        without, _ = fitted(self.problem, (*node.inside, *rest), drop(model, column))
-        outer = self.with_model(outer, without)
+        inner = Node((*node.inside, column), rest, node.model, node.bound, node.needs)
+        inner.bound = max(node.bound, self.bound(inner, node.model))
+        outer = Node(node.inside, rest, drop(node.model, column), node.bound)
+        outer.bound = self.bound(outer, outer.model)
+        self.fit(outer)
         node.split, node.children = column, (inner, outer)
         for child in node.children:
             if child.bound >= self.level:
@@ -300,8 +308,11 @@ def drop(model: Model, column: int) -> Model:
     return columns[kept], values[kept], intercept
 
 
-def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model) -> tuple[Model, Array]:
-    """Return a model of the whole table with these columns, and how much it needs each; any model makes a valid bound."""
+def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, dict[int, float]]:
+    """Return a model of the whole table with these columns, and how much it needs each.
+
+    Any model makes a valid bound: the fit ends where it is when time is up.
+    """
     rows, chosen = problem.rows, np.array(sorted(columns), dtype=np.int64)
     b = np.zeros(len(chosen) + 1)
     known = dict(zip(start[0].tolist(), start[1].tolist(), strict=True))
@@ -320,19 +331,30 @@ def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model) -> tup
         with whole_imports():
             from scipy.optimize import minimize
         box = [*zip(-limit, limit, strict=True), (None, None)]
-        b = minimize(loss, b, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 300}).x
+        last = [b]
+
+        def timed(b: Array) -> tuple[float, Array]:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            last[0] = b.copy()
+            return loss(b)
+
+        with suppress(TimeoutError):
+            last[0] = minimize(timed, b, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 300}).x
+        b = last[0]
         worth = np.abs(b[:-1])
     else:
-        b, worth = newton(loss, Z, T, b)
-    order = {int(j): place for place, j in enumerate(chosen)}
-    return (chosen, b[:-1], float(b[-1])), worth[[order[j] for j in columns]]
+        b, worth = newton(loss, Z, T, b, deadline)
+    return (chosen, b[:-1], float(b[-1])), dict(zip(chosen.tolist(), worth.tolist(), strict=True))
 
 
-def newton(loss: Callable[[Array], Any], Z: Array, T: NDArray[Any], b: Array) -> tuple[Array, Array]:
+def newton(loss: Callable[[Array], Any], Z: Array, T: NDArray[Any], b: Array, deadline: float) -> tuple[Array, Array]:
     """Return the model that Newton's method finds, and the squares of its coefficients by their variances."""
     value, slope = loss(b)
     inverse = np.eye(len(b))
     for _ in range(40):
+        if time.monotonic() > deadline:
+            break
         s = expit(Z @ b)
         H = (Z * (T * s * (1.0 - s))[:, None]).T @ Z
         H[np.diag_indices_from(H)] += 1e-9 * (np.trace(H) / len(b) + T.sum() * 1e-6)

@@ -22,7 +22,7 @@ from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
 from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
-from ellzero.estimators.targets import ordered_labels
+from ellzero.estimators.targets import check_positive, ordered_labels
 from ellzero.exact.verifier.score_check import MOST_COLUMNS, MOST_POINTS
 from ellzero.problem.losses import Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_CARD = 10  # that cross-validation looks at
-FEWEST_ROWS = 20  # of a line of the risk table: scores next to each other are taken together
+MOST_LINES = 16  # of the risk table
 LEAST_GAP = 1e-9
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
@@ -50,7 +50,7 @@ ENDINGS = {
 
 
 class RiskRow(NamedTuple):
-    """A line of the risk table: scores next to each other, their risk, and what held-out rows of this risk did."""
+    """A line of the risk table: a score, or a few next to each other, the risk, and what held-out rows of this risk did."""
 
     lowest: int
     highest: int
@@ -120,6 +120,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         Of each list at most one column has points.
     class_weight : "balanced" or mapping, optional
         As in scikit-learn. Risks are then those of the weighted rows.
+    pos_label : label, optional
+        The class whose risk is told; by default the second in order.
     time_limit : float
         Seconds for search and proof. The best card so far is kept, and `gap_` says how good it is at least.
     gap : float
@@ -173,6 +175,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         one_per_variable: bool = False,
         exclusive: Sequence[Sequence[Any]] | None = None,
         class_weight: Any = None,
+        pos_label: Any = None,
         time_limit: float = 60.0,
         gap: float = 1e-6,
         cv: Any = 5,
@@ -189,6 +192,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         self.one_per_variable = one_per_variable
         self.exclusive = exclusive
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.time_limit = time_limit
         self.gap = gap
         self.cv = cv
@@ -267,7 +271,12 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             raise InvalidInputError(f"Only binary classification is supported. y must have two classes, got {count}.")
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, labels)
-        signs = np.where(counted, np.where(labels == self.classes_[1], 1.0, -1.0), 0.0)
+        if self.pos_label is not None:
+            check_positive(self.pos_label, self.classes_)
+        # What is in order speaks for the second class, as in scikit-learn; the card speaks for the positive one.
+        self._sign = -1 if self.pos_label is not None and self.classes_[0] == self.pos_label else 1
+        classes = self.classes_[:: self._sign]
+        signs = np.where(counted, np.where(labels == classes[1], 1.0, -1.0), 0.0)
         same = bool((weight == weight[0]).all())
         low, high = self._limits(p)
         k = p if self.k == "cv" else as_count("k", self.k, 1)
@@ -285,7 +294,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             k=min(k, p, MOST_COLUMNS),
             max_scale=scale,
             exclusive=self._exclusive(p),
-            classes=self.classes_,
+            classes=classes,
         )
 
     def _names(self) -> list[str]:
@@ -388,7 +397,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
         """
         score = self.predict_score(X)
-        return np.asarray(self.scale_ * score + self.intercept_, dtype=np.float64)
+        return np.asarray(self._sign * (self.scale_ * score + self.intercept_), dtype=np.float64)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the risk of each row: the probabilities of both classes, in the order of `classes_`.
@@ -404,7 +413,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         """
         score = self.predict_score(X)
         risk = self.card_.risk(score)
-        return np.column_stack([1.0 - risk, risk])
+        return np.column_stack([1.0 - risk, risk][:: self._sign])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return predicted labels: the second class where its risk is above one half.
@@ -465,6 +474,10 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         order = sorted(self.support_.tolist(), key=lambda j: (-self.points_[j], j))
         return [(j, names[j], int(self.points_[j])) for j in order]
 
+    def _outcome(self) -> str:
+        """Return the class whose risk is told."""
+        return shown(self.classes_[:: self._sign][1])
+
     def proof_in_words(self) -> str:
         """Return what is proved, in a sentence."""
         check_is_fitted(self)
@@ -491,9 +504,10 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return ModelContent(
             loss=Logistic(),
-            coef=sparse.csr_matrix(self.scale_ * self.points_[None, :].astype(np.float64)),
-            intercept=np.array([self.intercept_]),
+            coef=sparse.csr_matrix(self._sign * self.scale_ * self.points_[None, :].astype(np.float64)),
+            intercept=np.array([self._sign * self.intercept_]),
             classes=self.classes_,
+            pos_label=self.pos_label,
             names=None if names is None else [str(name) for name in names],
             settings=FitSettings(k=self.k_, fit_intercept=True, standardize=False),
             preparation=preparation,
@@ -548,30 +562,27 @@ def variable_of(name: str) -> str:
 
 
 def risk_table(problem: ScoreProblem, card: Card, risks: Array) -> list[RiskRow]:
-    """Return the scores with their risks; a line has enough rows of the fit, and the held-out rows nearest in risk."""
+    """Return all scores that the questions can add up to, with their risks, and the held-out rows that are nearest in risk."""
     w = np.where(problem.y == 0.0, 0.0, 1.0) if problem.weights is None else problem.weights * np.count_nonzero(problem.y)
-    scores = card.score(problem.X)
-    values = np.unique(scores[problem.y != 0.0])
-    groups: list[list[int]] = [[]]
-    for value in values.tolist():
-        if groups[-1] and np.isin(scores, groups[-1]).sum() >= FEWEST_ROWS:
-            groups.append([])
-        groups[-1].append(value)
-    if len(groups) > 1 and np.isin(scores, groups[-1]).sum() < FEWEST_ROWS:
-        last = groups.pop()
-        groups[-1] += last
-    # A held-out row belongs to the line that is nearest in log-odds.
-    middles = np.array([np.average(group, weights=[max((scores == v).sum(), 1) for v in group]) for group in groups])
+    scores, sums = card.score(problem.X), {0}
+    for points in card.points.tolist():
+        sums |= {each + points for each in sums}
+    lines = [[each] for each in sorted(sums)]
+    counts = [float(w[scores == each].sum()) for each in sorted(sums)]
+    while len(lines) > MOST_LINES:  # the neighbours with the fewest rows share a line
+        i = min(range(len(lines) - 1), key=lambda i: (counts[i] + counts[i + 1], i))
+        lines[i : i + 2], counts[i : i + 2] = [lines[i] + lines[i + 1]], [counts[i] + counts[i + 1]]
+    middles = np.array([(line[0] + line[-1]) / 2.0 for line in lines])
     edges = card.scale * (middles[1:] + middles[:-1]) / 2.0 + card.intercept
     known = np.isfinite(risks) & (problem.y != 0.0)
     with np.errstate(divide="ignore"):
         place = np.searchsorted(edges, np.log(risks[known]) - np.log1p(-risks[known]), side="right")
     out = []
-    for i, group in enumerate(groups):
-        inside = np.isin(scores, group) & (w > 0.0)
-        here = place == i
-        rows = w[known][here].sum()
-        observed = float(w[known][here][problem.y[known][here] > 0.0].sum() / rows) if rows > 0.0 else float("nan")
-        risk = float(np.average(card.risk(scores[inside]), weights=w[inside]))
-        out.append(RiskRow(group[0], group[-1], risk, observed, round(float(rows), 6)))
+    for i, line in enumerate(lines):
+        inside, here = np.isin(scores, line) & (w > 0.0), place == i
+        rows = float(w[known][here].sum())
+        observed = float(w[known][here][problem.y[known][here] > 0.0].sum()) / rows if rows > 0.0 else float("nan")
+        seen = inside.any()
+        risk = np.average(card.risk(scores[inside]), weights=w[inside]) if seen else card.risk(middles[i])
+        out.append(RiskRow(line[0], line[-1], float(risk), observed, round(rows, 6)))
     return out

@@ -346,7 +346,7 @@ def check_score(
     top = objective if threshold is None else float(threshold)
     proof.enough = top - header["gap_asked"] * scale - TOLERANCE * scale
     proof.walk()
-    lower = min(proof.least, claimed, top)
+    lower = min(max(proof.least, 0.0), claimed, top)  # no loss is below zero
     gap = max(0.0, top - lower) / scale
     reasons = proof.reasons + ([] if expected is None else expectations(header, arrays, expected))
     if abs(header["objective"] - objective) > TOLERANCE * scale:
