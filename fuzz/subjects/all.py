@@ -32,7 +32,7 @@ class Subject:
     draw: Callable[[np.random.Generator, Problem], tuple[Problem, dict[str, Any]]]
     judge: Callable[[Case, Record], None]
     calls: (
-        str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
+        str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is the stored X
     )
     largest_p: int = 8
     data: Kind | None = None  # the kind of data, unless that is drawn
