@@ -1,6 +1,6 @@
 """Tables with many rows: seconds, memory and objectives of ours and of what people use instead; writes a Markdown table.
 
-python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--limit SECONDS] [--out FILE]
+python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--limit SECONDS] [--most ROWS] [--out FILE]
 
 ELLZERO_DATA names the folder with FICO and COMPAS. Every fit is recorded in build/rows, so that a run that was stopped goes on;
 --again measures the tools whose names contain this text once more.
@@ -26,6 +26,7 @@ from benchmarks.path import Plan
 from benchmarks.path import measure as measure_path
 from benchmarks.rows_data import Shape, load_table, save_store, save_table
 from benchmarks.rows_figure import draw
+from benchmarks.rows_precision import precision
 from benchmarks.rows_tools import LAMBDA_2
 from benchmarks.sections import Report, Section, arguments_of
 from experiments.measurement.markdown import table, three_digits
@@ -325,12 +326,14 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="also 11,000,000 x 28, which needs some gigabytes")
     parser.add_argument("--again", default="", help="measure tools whose names contain this text again")
     parser.add_argument("--limit", type=float, help=f"seconds for one fit (default: {SECONDS:g})")
+    parser.add_argument("--most", type=int, help="leave out tables with more rows")
     arguments = parser.parse_args()
     report = Report("rows", arguments)
     bench = Bench(report.quick, arguments.limit or SECONDS, arguments.again)
     bench.forget()
-    shapes = shapes_of(report.quick)
-    some = shapes if report.quick else [Shape(20_000, 50), Shape(100_000, 50), Shape(1_000_000, 50)]
+    most = arguments.most or LARGE.n
+    shapes = [shape for shape in shapes_of(report.quick) if shape.n <= most]
+    some = shapes if report.quick else [Shape(n, 50) for n in (20_000, 100_000, 1_000_000) if n <= most]
     sections: dict[str, Callable[[], Section]] = {} if report.quick else {"targets": partial(targets, bench, arguments.large)}
     sections |= {
         "squared": partial(SQUARED.section, bench, shapes),
@@ -344,7 +347,7 @@ def main() -> None:
         "report": partial(REPORT.section, bench, some[:1] if report.quick else [Shape(50_000, 40)]),
     }
     if not report.quick:
-        sections |= {"real": partial(SIZES.section, bench, REAL), "protocol": partial(protocol, bench)}
+        sections |= {"precision": precision, "real": partial(SIZES.section, bench, REAL), "protocol": partial(protocol, bench)}
     if arguments.large:
         sections["store"] = partial(STORED.section, bench, [LARGE])
     report.write(INTRODUCTION, sections)

@@ -68,7 +68,8 @@ Tool = Callable[[Table, int], Found]
 
 
 def last_of(models: Any, loss: str = "logistic") -> Found:
-    return Found(models[-1].coef, float(models[-1].intercept), loss)
+    last = [*models][-1]
+    return Found(last.coef, float(last.intercept), loss)
 
 
 def of_scikit_learn(model: Any, loss: str = "logistic") -> Found:

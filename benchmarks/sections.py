@@ -78,9 +78,10 @@ class Report:
         self.kept = ROOT / "build" / (f"bench-{name}-quick.json" if self.quick else f"bench-{name}.json")
         usual = self.kept.with_suffix(".md") if self.quick else ROOT / "benchmarks" / "results" / f"{name}.md"
         self.out: Path = arguments.out or usual
-        limit = getattr(arguments, "limit", None)
         self.words = ["--quick"] * self.quick + [f"--only {self.only}"] * bool(self.only)
-        self.words += [] if limit is None else [f"--limit {limit:g}"]
+        for option in ("limit", "most"):
+            given = getattr(arguments, option, None)
+            self.words += [] if given is None else [f"--{option} {given:.0f}"]
 
     def made_by(self, seconds: float) -> str:
         command = f"make bench-{self.name}" + (f' BENCH="{" ".join(self.words)}"' if self.words else "")

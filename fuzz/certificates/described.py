@@ -16,7 +16,7 @@ from fuzz.referee.objectives import LongProblem
 __all__ = ["Described", "described", "key_of"]
 
 PARTS = ["loss", "lambda_0", "lambda_1", "lambda_2", "k", "swap_size", "fit_intercept", "standardize", "bound", "free_bound"]
-PARTS += ["version", "budget", "outputs"]
+PARTS += ["budget", "outputs"]
 ARRAYS = ("weights", "classes", "lower", "upper", "unpenalized", "spread", "home", "price", "group")
 
 
@@ -62,14 +62,14 @@ def described(draft: Draft) -> Described:
         unpenalized=unpenalized,
         feature_cost=prices(arrays, p),
         groups=tuple(arrays["group"].tolist()) if "group" in arrays else None,
-        budget=None if header.get("budget") is None else float(header["budget"]),
+        budget=None if header["budget"] is None else float(header["budget"]),
         bound=None if header["bound"] is None else float(header["bound"]),
         free_bound=None if header["free_bound"] is None else float(header["free_bound"]),
     )
     w = np.asarray(arrays["weights"], dtype=np.float64) if "weights" in arrays else np.full(n, 1.0 / n)
     if w.shape != (n,) or not (w >= 0.0).all():
         raise ValueError("weights")
-    outputs, target = int(header.get("outputs", 1)), draft.target()
+    outputs, target = int(header["outputs"]), draft.target()
     if target.shape != (n * outputs,):
         raise ValueError("outputs")
     with np.errstate(all="ignore"):

@@ -20,6 +20,13 @@ from fuzz.referee.best import Best
 __all__ = ["Court"]
 
 SLACK = 4e-9  # relative: claims may be off by 1e-9, and so may weights and spreads
+EVERYTHING = {  # that a reader can state: what he does not state is not compared
+    **dict.fromkeys(("lambda_0", "lambda_1", "lambda_2"), 0.0),
+    **dict.fromkeys(("k", "budget", "lower", "upper", "unpenalized", "feature_cost", "groups", "sample_weight")),
+    "loss": "logistic",
+    "fit_intercept": True,
+    "standardize": False,
+}
 NEGLIGIBLE = 1e-9  # an objective below this share of the null model's counts as mere rounding
 
 
@@ -52,7 +59,7 @@ class Court:
         if report is not None:
             self.check(report, draft, words)
         if report is not None and expected is not None and original is not None:
-            report = self.verify(sealed, draft, words, expect=expected)
+            report = self.verify(sealed, draft, words, expect={**EVERYTHING, **expected})
             if report is not None and report.valid:
                 meant = Draft(original.header, original.arrays, draft.X, draft.y)
                 self.check(report, draft, f"{words}; as expected", meant)

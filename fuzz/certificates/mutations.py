@@ -45,7 +45,8 @@ TREE = ("parent", "branch", "side", "row")
 def mutate(rng: Generator, draft: Draft) -> tuple[Draft, list[str]]:
     """Return a changed copy of a certificate, and the changes in words."""
     changed, words = draft.copy(), []
-    weights = WEIGHTS if draft.header["version"] == FIRST_VERSION else np.append(WEIGHTS, WEIGHT_OF_STRUCTURE)
+    structured = draft.header["outputs"] > 1 or {"group", "price"} & draft.arrays.keys()
+    weights = np.append(WEIGHTS, WEIGHT_OF_STRUCTURE) if structured else WEIGHTS
     for _ in range(int(rng.choice([1, 2, 3], p=[0.6, 0.25, 0.15]))):
         change = CHANGES[int(rng.choice(len(weights), p=weights / weights.sum()))]
         try:
@@ -384,7 +385,7 @@ def structure(rng: Generator, draft: Draft) -> str:
     elif way == 4:
         arrays["group"] = np.asarray(rng.integers(p, size=p))
     elif way == 5:
-        header["version"] = int(rng.integers(3, 9))
+        header["version"] = int(rng.integers(3))
     elif way == 6:
         header["outputs"] = int(rng.choice([1, 2, outputs - 1, outputs + 1, 2**40]))
     elif way == 7:
@@ -455,7 +456,7 @@ CHANGES: list[Change] = [
     growth,
     another_solution,
     other_data,
-    structure,  # of later versions of the format only
+    structure,  # of groups, prices and outputs only
 ]
 WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 8.0, 8.0, 5.0, 8.0])
-FIRST_VERSION, WEIGHT_OF_STRUCTURE = 4, 40.0
+WEIGHT_OF_STRUCTURE = 40.0

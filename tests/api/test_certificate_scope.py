@@ -123,9 +123,12 @@ def test_report_shows_a_box_and_weights_that_make_the_claim_empty():
     assert "coefficients are fixed at zero, that is not allowed in a model, for 20 of 20 features" in text
     assert "rows have weights, from 0 to 0.5; 58 rows of 60 without any" in text
     parts = types.SimpleNamespace(header=header, arrays=arrays)
-    meant = ez.verify(parts, X, Y, lambda_0=header["lambda_0"], lambda_2=header["lambda_2"])
+    stated = {"lambda_0": header["lambda_0"], "lambda_2": header["lambda_2"]}
+    assert ez.verify(parts, X, Y, **stated).valid, "what nobody states is not compared"
+    meant = ez.verify(parts, X, Y, **stated, lower=None, upper=None, sample_weight=None)
     assert not meant.valid
-    assert [reason.split()[0] for reason in meant.reasons] == ["lower", "upper", "sample_weight"]
+    assert meant.verdict == "about another problem"
+    assert [reason.split()[0] for reason in meant.differences] == ["lower", "upper", "sample_weight"]
 
 
 MEANT = {
@@ -157,13 +160,24 @@ def test_reader_states_the_problem_that_he_means(name):
     for setting, value in OTHER.items():
         report = ez.verify(solution.certificate, X, Y, **{**MEANT[name], setting: value})
         assert not report.valid, setting
-        assert any(reason.startswith(f"{setting} is ") for reason in report.reasons), setting
+        assert report.verdict == "about another problem"
+        assert "ABOUT ANOTHER PROBLEM" in str(report)
+        assert any(reason.startswith(f"{setting} is ") for reason in report.differences), setting
         assert np.isfinite(report.lower_bound), "what the file proves is said all the same"
     for setting in MEANT[name]:
-        if setting != "bound":  # an assumption, which the report tells
-            report = ez.verify(solution.certificate, X, Y, **{k: v for k, v in MEANT[name].items() if k != setting})
-            assert not report.valid, f"{setting} has its default"
-    assert not ez.verify(solution.certificate, X, Y, expect={}).valid
+        report = ez.verify(solution.certificate, X, Y, **{k: v for k, v in MEANT[name].items() if k != setting})
+        assert report.valid == (setting != "bound"), f"{setting}: only what is stated is compared, but for what a proof assumes"
+    assert ez.verify(solution.certificate, X, Y, expect={}).valid
+
+
+def test_reader_states_a_gap():
+    certificate = ez.solve(X, Y, lambda_0=0.01, lambda_2=0.01, gap=0.5).certificate
+    report = ez.verify(certificate, X, Y)
+    assert report.valid
+    assert 1e-4 < report.gap <= 0.5
+    assert ez.verify(certificate, X, Y, lambda_0=0.01).verdict == "about another problem", "the gap has its default"
+    assert ez.verify(certificate, X, Y, lambda_0=0.01, gap=0.5).valid
+    assert ez.verify(certificate, X, Y, gap=1e-3).differences == [f"the proved gap is {report.gap:.6g}, not 0.001 as expected."]
 
 
 def test_reader_names_features_by_their_columns():
@@ -203,7 +217,7 @@ def test_arguments_of_verify_are_checked():
     with pytest.raises(ez.InvalidInputError, match="arithmetic must be 'float64' or 'exact', got 'quick'"):
         ez.verify(solution.certificate, X, Y, arithmetic="quick")
     with pytest.raises(ez.InvalidInputError, match="verify compares settings of the problem"):
-        ez.verify(solution.certificate, X, Y, gap=1.0)
+        ez.verify(solution.certificate, X, Y, n_jobs=2)
     with pytest.raises(ez.InvalidInputError, match="lower must be a number or 20 numbers"):
         ez.verify(solution.certificate, X, Y, lower=[0.0, 1.0])
 

@@ -145,7 +145,6 @@ def test_what_is_not_valid(run, data, tmp_path):
     for argv, reason in (
         ([proof, tmp_path / "changed.csv"], "X is not the"),
         ([proof, data, "--drop", "a"], "X has shape (120, 5)"),
-        ([proof, tmp_path / "other.csv", "--weight", "weight"], "the certificate is about other weights of the rows."),
         ([tmp_path / "broken.npz", data], "cannot be read as a certificate"),
     ):
         code, out, err = run("verify", *argv, "--target", "label")
@@ -157,6 +156,10 @@ def test_what_is_not_valid(run, data, tmp_path):
         report = json.loads(out)
         assert not report["valid"]
         assert any(reason in text for text in report["reasons"])
+    code, out, _ = run("verify", proof, tmp_path / "other.csv", "--target", "label", "--weight", "weight")
+    assert code == 3
+    assert out.startswith("Certificate: valid, but ABOUT ANOTHER PROBLEM")
+    assert "the certificate is about other weights of the rows." in out
     assert run.json("verify", proof, tmp_path / "weighted.csv", "--target", "label", "--weight", "weight")["valid"]
     assert "is about the loss logistic" in run.error("verify", proof, data, "--target", "label", "--regression")
 

@@ -231,7 +231,7 @@ REGRESSOR = {**CLASSIFIER, "estimator": "L0Regressor", "loss": "squared_error", 
 REMOVED = object()
 BAD_VALUES = {
     ("format",): ["ellzero", None, 1, [], REMOVED],
-    ("version",): [0, 3, 1.0, True, "1", None, [1], REMOVED],
+    ("version",): [0, 2, 1.0, True, "1", None, [1], REMOVED],
     ("estimator",): ["L0ClassifierCV", "L0Regressor", "os.system", "", None, 1, {}, REMOVED],
     ("loss",): ["exponential", "logistic", "", None, 1, ["hinge"], REMOVED],
     ("penalties",): [None, [], 1, {}, REMOVED],
@@ -304,7 +304,7 @@ def test_single_corruptions_are_refused(place, value, tmp_path):
         REGRESSOR | {"loss": "hinge"},
         REGRESSOR | {"classes": CLASSIFIER["classes"]},
         REGRESSOR | {"calibration": [[1.0, 0.0]]},
-        REGRESSOR | {"outputs": CLASSIFIER["outputs"] * 2},
+        CLASSIFIER | {"outputs": CLASSIFIER["outputs"] * 2},
         REGRESSOR | {"estimator": "L0Classifier"},
         CLASSIFIER | {"loss": "logistic"},
         CLASSIFIER | {"classes": {"type": "integer", "values": [0, 10**30]}},
@@ -426,13 +426,10 @@ def test_a_small_file_may_claim_many_features_but_little_memory(tmp_path):
 
 
 def test_files_of_several_outputs(tmp_path):
-    """What version 1 cannot say is in version 2, and contradictions are refused."""
+    """Contradictions are refused."""
     three, two = FITTED["multinomial"](), FITTED["regression of two targets"]()
     for model in (three, two):
-        content = json.loads(saved(model, tmp_path).read_text())
-        assert content["version"] == 2
-        with pytest.raises(ez.InvalidInputError, match="is malformed"):
-            ez.load(write(tmp_path, content | {"version": 1}))
+        assert json.loads(saved(model, tmp_path).read_text())["version"] == 1
     assert json.loads(saved(two, tmp_path).read_text())["estimator"] == "L0Regressor"
     content = json.loads(saved(three, tmp_path).read_text())
     assert content["multi_class"] == content["loss"] == "multinomial"
@@ -446,7 +443,7 @@ def test_files_of_several_outputs(tmp_path):
     ):
         with pytest.raises(ez.InvalidInputError, match="is malformed"):
             ez.load(write(tmp_path, content | change))
-    former = json.loads(saved(FITTED["one against the rest"](), tmp_path).read_text())
-    assert former["version"] == 1
-    assert former.pop("multi_class") == "ovr"  # files from before it was written
-    assert ez.load(write(tmp_path, former)).multi_class_ == "ovr"
+    silent = json.loads(saved(FITTED["one against the rest"](), tmp_path).read_text())
+    assert silent.pop("multi_class") == "ovr"
+    with pytest.raises(ez.InvalidInputError, match="is malformed"):
+        ez.load(write(tmp_path, silent))

@@ -167,7 +167,8 @@ def test_hostile_numbers_of_outputs(name, outputs):
     report = check(problem, header, arrays)
     assert not report.valid
     assert len(report.reasons) == 1
-    assert "outputs is no usable number" in report.reasons[0] or SHAPE in report.reasons[0]
+    known = ("outputs is no usable number", SHAPE, "the multinomial loss has one output only")
+    assert any(words in report.reasons[0] for words in known)
     assert len(report.reasons[0]) < 200
 
 
@@ -212,7 +213,8 @@ def test_the_problem_that_a_reader_expects():
     meant = {"lambda_0": 0.02, "lambda_2": 0.05, "k": 2}
     problem, header, arrays = made("classes")
     assert check(problem, header, arrays, loss="multinomial", **meant).valid
-    assert check(problem, header, arrays, **meant).reasons == [
+    assert check(problem, header, arrays, **meant).valid, "the loss is not stated"
+    assert check(problem, header, arrays, loss="logistic", **meant).reasons == [
         "loss is 'multinomial' in the certificate, not 'logistic' as expected."
     ]
     problem, header, arrays = made("targets")
@@ -269,10 +271,6 @@ def intercepts_of_one_output(header, arrays):
     arrays["listed_intercept"] = arrays["listed_intercept"][:, 0].copy()
 
 
-def version_of_grouped_lists(header, arrays):
-    header["version"] = 3
-
-
 @pytest.mark.parametrize(
     ("tamper", "reason"),
     [
@@ -281,7 +279,6 @@ def version_of_grouped_lists(header, arrays):
         (feature_of_zeros, "has a coefficient of zero"),
         (models_of_one_output, f"listed_coef {SHAPE}"),
         (intercepts_of_one_output, f"listed_intercept {SHAPE}"),
-        (version_of_grouped_lists, "an entry that is not part of the format: 'outputs'"),
     ],
 )
 def test_tampering_with_lists_is_told(tamper, reason):

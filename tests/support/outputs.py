@@ -219,7 +219,7 @@ class Shared:
         objective = self.total(self.best)
         header = {
             "format": "ellzero certificate",
-            "version": 7,
+            "version": 1,
             "outputs": self.outputs,
             "loss": self.loss,
             **{name: getattr(self, name) for name in ("lambda_0", "lambda_1", "lambda_2", "k", "budget", "fit_intercept")},
@@ -238,6 +238,8 @@ class Shared:
             "status": "optimal",
             "unit": 1.0,
             "prover": None,
+            "threshold": None,
+            "within": None,
         }
         if "threshold" in changes:
             self.list_models(header, arrays, leaves, changes["threshold"])
@@ -256,8 +258,7 @@ class Shared:
         arrays["listed_coef"] = np.concatenate([fit.coef[each] for fit, each in zip(listed.values(), supports, strict=True)])
         arrays["listed_intercept"] = np.array([fit.intercept for fit in listed.values()])
         arrays["redundant_node"] = arrays["redundant_to"] = np.zeros(0, dtype=np.int64)
-        header |= {"format": "ellzero alternatives", "version": 4, "threshold": threshold, "within": None}
-        header |= {"status": "complete", "gap_asked": 1e-9, "lower_bound": threshold * (1.0 - 1e-12)}
+        header |= {"threshold": threshold, "status": "complete", "gap_asked": 0.0, "lower_bound": threshold * (1.0 - 1e-12)}
 
 
 def saved(certificate, path):

@@ -145,7 +145,8 @@ std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const R
     setting_.incumbent.offer(out.model);
     double prices = 0.0;
     for (const int32_t j : support) prices += penalty.price(j);
-    if (out.model.cost + setting_.options.lambda_0 * prices > setting_.incumbent.level()) return std::nullopt;
+    // What is not a number is not wanted either: a search that lists it would never end.
+    if (!(out.model.cost + setting_.options.lambda_0 * prices <= setting_.incumbent.level())) return std::nullopt;
     out.needs_all = out.model.size == std::ssize(support);
     for (size_t k = 0; k < out.model.support.size() && out.needs_all; ++k)
         if (const int32_t j = out.model.support[k]; penalty.counted(j) && setting_.problem.is_head(j))

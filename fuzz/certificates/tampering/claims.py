@@ -67,12 +67,6 @@ CATALOGUE: list[tuple[str, str, Change, str]] = [
     ("weighted box", "long prover", entry(prover="x" * 1_000_000), "prover is no short text"),
     ("weighted box", "other version", entry(version=99), "version 99"),
     ("weighted box", "version far too large", entry(version=10**30), "version 1000000"),
-    (
-        "weighted box",
-        "first version",
-        both(entry(version=1), less("swap_size", "prover")),
-        "version 1 of certificates is not read here, only versions 4, 5, 6 and 7",
-    ),
     ("weighted box", "other format", entry(format="another certificate"), "this is not an ellzero certificate"),
     ("weighted box", "format of a list", entry(format=["ellzero certificate"]), "this is not an ellzero certificate"),
     ("weighted box", "one more entry", entry(more=1), UNKNOWN),

@@ -55,8 +55,7 @@ GROUPED: list[tuple[str, Change, str]] = [
     ("group below zero", put("group", 3, -1), "group contains numbers out of range"),
     ("fewer groups", array("group", lambda old: old[:-1]), SHAPE),
     ("groups of numbers", array("group", lambda old: old.astype(float)), SHAPE),
-    ("no groups", less("group"), "arrays are missing: group"),
-    ("groups in a version without them", entry(version=5), "arrays are missing: price"),
+    ("no groups", less("group"), SPREAD),
     ("block of a follower", put("block_members", 0, 9), "the tree splits what cannot be split"),
     ("spread of one column", array("spread", lambda old: np.where(np.arange(len(old)) == 7, 1.01 * old, old)), SPREAD),
     ("spreads of columns", scaled("spread", 0.7), SPREAD),
@@ -71,7 +70,6 @@ PRICED: list[tuple[str, Change, str]] = [
     ("priced groups of the solution merged", groups_of_the_solution_merged, "price differs inside a group"),
     ("priced group split", group_split, COST),
     ("other group split", other_group_split, PROVES),
-    ("priced groups in a version without them", entry(version=5), "an array has no use in this certificate: 'group'"),
     ("price of a follower", put("price", 7, 3.0), "price differs inside a group"),
     (
         "part of a group unpenalized",

@@ -87,8 +87,6 @@ CLASSES: list[tuple[str, Change, str]] = [
     ("fewer outputs", outputs_fewer, f"alpha {SHAPE}"),
     ("fewer outputs and consistent", outputs_fewer_and_consistent, FOREIGN),
     ("outputs missing", less("outputs"), "the header lacks outputs"),
-    ("outputs in a version of groups", entry(version=6), "an entry that is not part of the format: 'outputs'"),
-    ("classes in a version of one output", both(entry(version=4), less("outputs", "budget")), "loss is unknown: 'multinomial'"),
     ("classes in another order", array("classes", reverse), FOREIGN),
     (
         "classes in another order with all else",
@@ -120,7 +118,6 @@ CLASSES: list[tuple[str, Change, str]] = [
     ("growth of classes", growth_of_outputs, USELESS),
 ]
 TARGETS: list[tuple[str, Change, str]] = [
-    ("targets in a version of one output", both(entry(version=4), less("outputs", "budget")), f"alpha {SHAPE}"),
     ("targets as classes", entry(loss="multinomial"), "arrays are missing: classes"),
     ("points of exchanged targets", points(lambda old: old[:, ::-1]), PROVES),
     ("one coefficient changed", one_coefficient_changed, VALUE),

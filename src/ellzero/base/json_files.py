@@ -31,10 +31,10 @@ def write_json_file(path: str | os.PathLike[str], text: str) -> None:
         stream.write(json_text(text).encode() + b"\n")
 
 
-def read_json_file(path: str | os.PathLike[str], kind: str, form: str, versions: int, parse: Callable[[Entries], T]) -> T:
+def read_json_file(path: str | os.PathLike[str], kind: str, form: str, known: int, parse: Callable[[Entries], T]) -> T:
     """Read a file of a `kind`, such as "a model file", and return what `parse` makes of its entries.
 
-    Its entry `format` must be `form`, and its `version` one of 1 to `versions`.
+    Its entry `format` must be `form`, and its `version` the known one.
     """
     path = as_path("path", path)
     try:
@@ -44,9 +44,8 @@ def read_json_file(path: str | os.PathLike[str], kind: str, form: str, versions:
     except Malformed as error:
         raise InvalidInputError(f"{path} is not {kind}: {error}.") from None
     version = content.get("version")
-    if type(version) is not int or not 1 <= version <= versions:
-        known = "version 1" if versions == 1 else f"versions 1 to {versions}"
-        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads {known}.")
+    if type(version) is not int or version != known:
+        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads version {known}.")
     try:
         return parse(Entries(content, "the file"))
     except Malformed as error:

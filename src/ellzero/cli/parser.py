@@ -223,7 +223,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         "--expect",
         action="append",
         metavar="NAME=VALUE",
-        help="a setting of the problem that you mean, once for each; those left out have the defaults of ellzero.solve",
+        help="a setting of the problem that you mean, once for each; only what is stated is compared",
     )
     parser.add_argument("--exact", action="store_true", help="repeat the proof in exact arithmetic (slow; needs python-flint)")
     add_output(parser, None)

@@ -14,6 +14,7 @@ import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
+from ellzero.cli.exit_codes import ANOTHER_PROBLEM
 from ellzero.cli.output import print_result
 from ellzero.cli.solver_settings import feature_costs, feature_groups
 from ellzero.exact.verifier import fingerprint_vector
@@ -34,10 +35,11 @@ CLAIMS = (
     "status",
     "gap_asked",
 )
+EXIT_CODES = {"valid": 0, "not valid": 1, "about another problem": ANOTHER_PROBLEM}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the certificate and print the verdict; return 1 if it is not valid."""
+    """Check the certificate and print the verdict; the exit code says it, too."""
     header, arrays = claims_of(args.certificate)
     loss = LOSSES.get(str(header.get("loss")))
     if args.regression and loss is not None and loss.is_classification:
@@ -51,24 +53,19 @@ def run(args: argparse.Namespace) -> int:
         expect=expected(args, data),
         progress=not args.quiet,
     )
-    others = [*weight_faults(data, arrays), *cost_faults(args, data, arrays)] if args.expect is None else []
-    reasons = [*report.reasons, *others]
-    valid = report.valid and len(reasons) == len(report.reasons)
     names = data.preparation.features
-    used = [names[int(j)] for j in arrays["support"]] if valid else []
+    used = [names[int(j)] for j in arrays["support"]] if report.valid else []
     result = {
         "command": "verify",
         **asdict(report),
-        "valid": valid,
-        "reasons": reasons,
         "claims": {name: header.get(name) for name in CLAIMS},
         "support": used,
     }
-    lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
-    if valid and report.models is None:
+    lines = [str(report)]
+    if report.valid and report.models is None:
         lines.append(f"  features     {', '.join(map(shown, used)) or 'none'}")
     print_result(args, result, "\n".join(lines))
-    return 0 if valid else 1
+    return EXIT_CODES[report.verdict]
 
 
 def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -88,33 +85,11 @@ def as_certified(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
     return y.astype(np.float64)
 
 
-def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
-    """Return a fault if weights are given that differ from the certificate's own."""
-    if data.weight is None:
-        return []
-    n = len(data.y)
-    claimed = np.asarray(arrays.get("weights", np.full(n, 1.0 / n)))
-    given = data.weight / data.weight.sum()
-    same = claimed.shape == given.shape and np.allclose(claimed, given, rtol=1e-9, atol=0.0)
-    return [] if same else ["the certificate is about other weights of the rows."]
-
-
-def cost_faults(args: argparse.Namespace, data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
-    """Return a fault if costs are given that differ from the certificate's own."""
-    costs = feature_costs(args, data)
-    if costs is None:
-        return []
-    claimed = np.asarray(arrays.get("price", np.ones(len(costs))))
-    free = np.isin(np.arange(len(costs)), arrays.get("unpenalized", []))
-    same = claimed.shape == costs.shape and np.array_equal(claimed[~free], costs[~free])
-    return [] if same else ["the certificate is about other costs of the features."]
-
-
-def expected(args: argparse.Namespace, data: Data) -> dict[str, Any] | None:
-    """Return the settings that --expect states, with the weights of the data and the costs; None if nothing is stated."""
-    if args.expect is None:
-        return None
+def expected(args: argparse.Namespace, data: Data) -> dict[str, Any]:
+    """Return the settings that --expect states, with weights, costs and groups; without it, those of them that are given."""
     settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
+    if args.expect is None:
+        return {name: value for name, value in settings.items() if value is not None}
     settings["groups"] = feature_groups(args, data)
     for statement in args.expect:
         name, found, value = statement.partition("=")

@@ -25,10 +25,8 @@ class CscDesign:
             raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
         check_dtype(X.dtype)
         self.names = names
-        matrix = X.tocsc()
-        if matrix.dtype != float_dtype(matrix.dtype):
-            matrix = matrix.astype(float_dtype(matrix.dtype))
-        matrix = validated(matrix)
+        # Before duplicates are summed, where small integers would overflow.
+        matrix = validated(X.astype(float_dtype(X.dtype), copy=False).tocsc())
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
         self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])

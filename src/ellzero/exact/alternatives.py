@@ -22,7 +22,7 @@ from ellzero.base.quoting import quoted
 from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.exact.alternative_models import Alternatives
-from ellzero.exact.assumed_bounds import highest_level
+from ellzero.exact.assumed_bounds import assumed_bounds, highest_level
 from ellzero.exact.certificate import listed_models, tree_arrays
 from ellzero.exact.incumbent import find_incumbent
 from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, affordable, search_options
@@ -129,36 +129,39 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
     if count > most:
         raise InvalidInputError(f"n_best must be at most max_models, got {count} and {most}.")
     begin = time.monotonic()
-    found = find_incumbent(problem, options, starts, "local_search", begin)
+    search = Search(problem, options)
+    found = find_incumbent(search.known_boxes(), options, starts, "local_search", begin)
+    search.assume(*assumed_bounds(problem, options, found.model, None))
     highest = highest_level(problem, options, Wanted(count=count))
     factor = 1
     while True:
         # The level of the last of some supports that are at hand; a few of them may turn out to gain nothing.
-        level = min(reachable_level(problem, options, found.model, factor * count), highest)
+        level, start = reachable_level(search, found.model, factor * count)
+        level = min(level, highest)
         left = max(options.time_limit - (time.monotonic() - begin), 0.0)
         wanted = Wanted(count=count, level=level, most=most)
-        out = collect(problem, replace(options, wanted=wanted, time_limit=left), [found.model])
+        out = collect(problem, replace(options, wanted=wanted, time_limit=left), [start])
         if len(out.models) >= count or not out.complete or level >= highest:
             return replace(out, seconds=time.monotonic() - begin)
         factor *= MORE_SEEDS
 
 
-def reachable_level(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
-    """Return an objective that so many supports reach, infinite if they are not found among the neighbours of a model.
+def reachable_level(search: Search, model: Model, count: int) -> tuple[float, Model]:
+    """Return an objective that so many supports reach, infinite if they are not found among the neighbours of a model, and the
+    best model on the way; both keep to the bounds that the search assumes.
 
     Neighbours are the supports with a feature less, and those with another in its place: that with the steepest slope first.
     """
-    search = Search(problem, options)
-    search.assume(options.bound if isinstance(options.bound, float) else None, None)
+    problem, options = search.problem, search.options
     fits = search.relaxations(model.objective, excluded=[])
-    objectives: dict[frozenset[int], float] = {}
+    models: dict[frozenset[int], Model] = {}
     paying = problem.penalty.paying(np.arange(problem.design.shape[1], dtype=np.int32))
     free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = search.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
         if frozenset(problem.penalty.paying(fitted.support).tolist()) == support and options.allows(fitted):
-            objectives[support] = fitted.objective
+            models[support] = fitted
         return fitted
 
     home = frozenset(problem.penalty.paying(model.support).tolist())
@@ -175,13 +178,14 @@ def reachable_level(problem: Problem, options: SearchOptions, model: Model, coun
     refit(home)
     for at in range(min(MORE_SEEDS * count, len(paying))):
         for part, columns in zip(parts, steepest, strict=True):
-            if len(objectives) >= MORE_SEEDS * count or len(part) + at >= len(paying):
+            if len(models) >= MORE_SEEDS * count or len(part) + at >= len(paying):
                 break
             refit(part | {int(columns[at])})
-    values = sorted(objectives.values())
-    if len(values) < count:
-        return np.inf
-    return values[count - 1] + _core.Wanted.equal * size_of(values[0], problem.null)
+    ordered = sorted(models.values(), key=lambda each: each.objective)
+    start = ordered[0] if ordered else model
+    if len(ordered) < count:
+        return np.inf, start
+    return ordered[count - 1].objective + _core.Wanted.equal * size_of(start.objective, problem.null), start
 
 
 def finish(search: Search, status: Status | None) -> Alternatives:
@@ -192,14 +196,14 @@ def finish(search: Search, status: Status | None) -> Alternatives:
     models, redundant, lost = without_redundant(search, leaves, best.objective)
     if models and models[0][1].objective < best.objective:
         best = models[0][1]
-    threshold, size = tree.level * cost, size_of(best.objective, problem.null)
+    threshold, size = min(tree.level * cost, float(np.finfo(np.float64).max)), size_of(best.objective, problem.null)
     below = min(max(min(tree.lower_bound * cost, lost - COMPLETE * size), 0.0), threshold)
     stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
     arrays = {**tree_arrays(tree.tree(), problem.outputs), **listed_models(models, redundant, problem.outputs)}
     certificate = search.certificate(best, below, status, arrays)
-    certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
+    certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold))
     certificate = search.claiming_what_is_proved(certificate)
     by_size = certificate.model.lambda_0 is None
     listed = [model for _, model in models]

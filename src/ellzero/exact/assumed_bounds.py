@@ -109,6 +109,7 @@ def assumed_bounds(
     bound, free_bound = options.bound, None
     if isinstance(bound, str):
         bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.units.coefficient
+        bound = min(bound, float(np.finfo(np.float64).max))
     by_penalty_or_growth = held(problem, free) or growth is not None
     if not by_penalty_or_growth and not (options.bound is None and held_by_loss(problem, options)):
         free_bound = FREE_FACTOR * max(float(sizes[free[incumbent.support]].max(initial=0.0)), problem.units.coefficient)

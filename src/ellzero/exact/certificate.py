@@ -123,18 +123,17 @@ class Certificate:
         problem, claim = self.problem, self.claim
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
-        several, priced, grouped = claim.threshold is not None, problem.penalty.priced, problem.penalty.grouped
-        outputs = problem.outputs
         header: dict[str, Any] = {
-            "format": "ellzero alternatives" if several else "ellzero certificate",
-            # The oldest that can say it.
-            "version": (1 if several else 4) + (3 if outputs > 1 else 2 if grouped else int(priced)),
+            "format": "ellzero certificate",
+            "version": 1,
             **problem.loss.settings,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
             "lambda_2": problem.penalty.lambda_2,
             "k": claim.k,
+            "budget": claim.budget,
             "swap_size": claim.swap_size,
+            "outputs": problem.outputs,
             "fit_intercept": problem.fit_intercept,
             "standardize": problem.standardize,
             "bound": claim.bound,
@@ -150,12 +149,9 @@ class Certificate:
             "gap_asked": claim.gap_asked,
             "unit": problem.units.dual,
             "prover": claim.prover,
-            **({"threshold": claim.threshold, "within": claim.within} if several else {}),
+            "threshold": claim.threshold,
+            "within": claim.within,
         }
-        if priced or grouped or outputs > 1:
-            header["budget"] = claim.budget
-        if outputs > 1:
-            header["outputs"] = outputs
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -144,9 +144,14 @@ class Search:
         """Find a model to start from, and the bounds that are assumed with it."""
         # Plain branch and bound may not need local search; IGA begins with the support that it finds.
         first = "cd" if self.options.method == "bnb" else "local_search"
-        found = find_incumbent(self.problem, self.options, self.starts, first if self.heuristic else None, self.begun)
+        boxes = self.known_boxes()
+        found = find_incumbent(boxes, self.options, self.starts, first if self.heuristic else None, self.begun)
         self.incumbent, self.ended = found.model, found.ended
         self.assume(*assumed_bounds(self.problem, self.options, found.model, self.growth))
+
+    def known_boxes(self) -> Problem:
+        """Return the problem with the bounds that are known before there is a model: those that are assumed as a number."""
+        return with_bounds(self.problem, self.options.bound if isinstance(self.options.bound, float) else None)
 
     def assume(self, bound: float | None, free_bound: float | None) -> None:
         """Limit the coefficients by bounds that are assumed, and by those that the growth of the loss proves."""
@@ -168,6 +173,8 @@ class Search:
     def core_options(self) -> _core.SearchOptions:
         """Return the options in the core's form."""
         options, problem, swaps = self.options, self.problem, self.options.swaps
+        if not np.isfinite(options.lambda_0 / problem.units.lambda_0):
+            raise InvalidInputError(f"lambda_0 is beyond float64 in units of the data, got {options.lambda_0!r}.")
         return core_object(
             _core.SearchOptions,
             lambda_0=options.lambda_0 / problem.units.lambda_0,
@@ -374,6 +381,10 @@ class Search:
         if claim.lower_bound <= 0.0 or not (small or not has_ordinary_sizes(self.problem)):
             return certificate
         report = verify(certificate, self.problem.design.stored(), self.problem.labels)
+        if claim.threshold is not None and not report.valid:  # what is redundant is not proved to be
+            bare = {name: certificate.tree[name][:0] for name in ("redundant_node", "redundant_to")}
+            certificate = replace(certificate, tree={**certificate.tree, **bare})
+            report = verify(certificate, self.problem.design.stored(), self.problem.labels)
         proved, close = max(report.lower_bound, 0.0), report.gap <= claim.gap_asked
         done = claim.status in ("optimal", "complete")
         if proved >= claim.lower_bound and (close or not done):

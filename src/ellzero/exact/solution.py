@@ -26,12 +26,17 @@ NOTHING = 1e-9  # an objective that is at most this part of the null model's los
 
 def relative_gap(objective: float, lower_bound: float, null: float) -> float:
     """Return the gap (U - L) / size_of(U) between an objective U, which is never negative, and a lower bound L."""
-    return 0.0 if objective <= max(lower_bound, 0.0) else (objective - lower_bound) / size_of(objective, null)
+    if objective <= max(lower_bound, 0.0):
+        return 0.0
+    size = size_of(objective, null)
+    return (objective - lower_bound) / size if size > 0.0 else np.inf
 
 
 def size_of(objective: float, null: float) -> float:
-    """Return the number that gaps are relative to: the objective, or the null model's loss if it is nothing beside that."""
-    return objective if objective > NOTHING * null else null
+    """Return the number that gaps are relative to: the objective or, if that is less or the objective is nothing beside it, the
+    null model's loss.
+    """
+    return min(objective, null) if objective > NOTHING * null else null
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,8 +22,7 @@ from ellzero.problem.losses import Loss, Multinomial, get_loss
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
-VERSION = 2
-"""Version 2 knows the multinomial loss and several targets; a file that needs neither is one of version 1."""
+VERSION = 1
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 MULTI_CLASS = ("multinomial", "ovr_shared", "ovr")
 FLAGS = ("fit_intercept", "standardize")
@@ -100,10 +99,9 @@ def to_json(model: ModelContent) -> dict[str, Any]:
     coef.eliminate_zeros()
     coef.sort_indices()
     settings = model.settings
-    several_targets = model.classes is None and coef.shape[0] > 1
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION if several_targets or model.loss.couples_outputs else 1,
+        "version": VERSION,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
         **model.loss.settings,
         "penalties": {
@@ -178,10 +176,7 @@ def content_of(entries: Entries) -> ModelContent:
     names = entries.texts("feature_names", p) if entries.has("feature_names") else None
     outputs = [(sparse_row(part, p), part.number("intercept")) for part in entries.parts("outputs")]
     classes = labels_of(entries.part("classes")) if kind == "L0Classifier" else None
-    if classes is None:
-        expected = max(len(outputs), 1) if entries.take("version", int) > 1 else 1
-    else:
-        expected = 1 if len(classes) == 2 else len(classes)
+    expected = max(len(outputs), 1) if classes is None else 1 if len(classes) == 2 else len(classes)
     if len(outputs) != expected:
         raise Malformed(f"outputs must have {expected} entries, has {len(outputs)}")
     calibrated = entries.has("calibration")
@@ -226,12 +221,12 @@ def settings_of(entries: Entries, p: int) -> FitSettings:
 
 
 def multi_class_of(entries: Entries, loss: Loss, classes: NDArray[Any] | None) -> str | None:
-    """Return how three or more classes were learnt; files of version 1 need not say it, and their models predict alike."""
+    """Return how three or more classes were learnt, None of two classes."""
     several, multinomial = classes is not None and len(classes) > 2, loss.couples_outputs
-    if multinomial and (entries.take("version", int) == 1 or not several):
-        raise Malformed("the multinomial loss is for three or more classes, in version 2")
-    if not entries.has("multi_class", optional=True):
-        return (loss.name if multinomial else "ovr") if several else None
+    if multinomial and not several:
+        raise Malformed("the multinomial loss is for three or more classes")
+    if not several and not entries.has("multi_class", optional=True):
+        return None
     value = entries.take("multi_class", str)
     if not several or value not in MULTI_CLASS or (value == Multinomial.name) != multinomial:
         raise Malformed(f"multi_class {quoted(value)} does not belong to the loss and the classes of the file")

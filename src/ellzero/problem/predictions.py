@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from ellzero.base.blas import one_thread
 from ellzero.design import Design
 from ellzero.design.base import slices_of
 from ellzero.problem.coefficients import Coefficients
@@ -25,8 +27,7 @@ def products(
     Few rows, and those of an X that is not read by rows, come in one piece.
     """
     n, p = design.shape
-    read = design.reader() if n >= LEAST_ROWS else None
-    if read is None:
+    if not comes_in_blocks(design) or (read := design.reader()) is None:
         whole = np.stack([product(design, at) for at in models], axis=1)
         yield slice(None), whole if rows is None else whole[rows]
         return
@@ -39,14 +40,23 @@ def products(
     flat, shape = table.reshape(len(columns), -1), (-1, *table.shape[1:])
     order = None if rows is None else np.argsort(rows, kind="stable")
     for part in slices_of(n, ROWS_AT_A_TIME):
-        if order is None or rows is None:
-            yield part, (read(part, listed).astype(np.float64, copy=False) @ flat).reshape(shape)
-            continue
-        first, last = np.searchsorted(rows, (part.start, part.stop), sorter=order)
-        if first < last:
+        places: Rows = part
+        if order is not None and rows is not None:
+            first, last = np.searchsorted(rows, (part.start, part.stop), sorter=order)
+            if first == last:
+                continue
             places = order[first:last]
-            block = read(part, listed)[rows[places] - part.start]
-            yield places, (block.astype(np.float64, copy=False) @ flat).reshape(shape)
+        block = read(part, listed)
+        if rows is not None:
+            block = block[rows[places] - part.start]
+        with one_thread:
+            values = block.astype(np.float64, copy=False) @ flat
+        yield places, values.reshape(shape)
+
+
+def comes_in_blocks(design: Design) -> bool:
+    """Return whether `products` come in blocks of rows: a sparse X has its columns multiplied in less time."""
+    return design.shape[0] >= LEAST_ROWS and not sparse.issparse(design.stored()) and design.reader() is not None
 
 
 def product(design: Design, at: Coefficients) -> Array:

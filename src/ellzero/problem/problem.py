@@ -30,8 +30,8 @@ from ellzero.problem.coefficients import Coefficients, squeezed
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.predictions import product, products
-from ellzero.problem.rows import LEAST_ROWS, FewRows, Rows
+from ellzero.problem.predictions import comes_in_blocks, product, products
+from ellzero.problem.rows import FewRows, Rows
 from ellzero.problem.sizes import column_unit
 from ellzero.problem.units import Units
 
@@ -170,11 +170,13 @@ class Problem:
     def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
         with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
-            return float(self.w @ of_rows(self.loss.value(*self.fitted(support, coef, intercept))))
+            losses = of_rows(self.loss.value(*self.fitted(support, coef, intercept)))
+        # Rows without weight count nowhere, whatever they hold.
+        return float(self.w @ (losses if self.w.all() else np.where(self.w > 0.0, losses, 0.0)))
 
     def mean_losses(self, models: Sequence[Coefficients]) -> list[float]:
         """Return the mean losses of some models; those of many rows are computed with one read of the columns in use."""
-        if self.design.shape[0] < LEAST_ROWS or len(models) < 2:
+        if not comes_in_blocks(self.design) or len(models) < 2:
             return [self.mean_loss(*at) for at in models]
         intercept, total = np.array([at.intercept for at in models]), np.zeros(len(models))
         for rows, eta in products(self.design, models):

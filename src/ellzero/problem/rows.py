@@ -15,6 +15,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
 
+from ellzero.base.blas import one_thread
 from ellzero.design.base import Reader, slices_of
 from ellzero.design.dense import DenseDesign
 from ellzero.problem.equal_rows import different_rows
@@ -45,6 +47,8 @@ SOUND = 1e-5
 column explains is at least this. Sums of squares are off by about 1e-15 y'y / pivot: nothing beside the least of them."""
 BLOCK_ROWS_PER_COLUMN = 4
 """Blocks that are factorised have so many times more rows than columns: their factors are factorised once more."""
+NARROW = 256
+"""Products of blocks with at most so many columns are too small for the threads of BLAS; those of wider ones gain by them."""
 FAR = 100
 """Columns whose size is not within 2^FAR of one are scaled before they are squared."""
 
@@ -120,7 +124,8 @@ def merged_rows(problem: Problem) -> FewRows | None:
 
 def few_rows(table: Table) -> FewRows | None:
     """Make the few rows of a table, None if they would cost too many digits."""
-    found = by_gram(table) or by_blocks(table)
+    with one_thread if table.threads > 1 or table.width <= NARROW else nullcontext():
+        found = by_gram(table) or by_blocks(table)
     if found is None or not all(np.isfinite(part).all() for part in found):
         return None
     R, y = found

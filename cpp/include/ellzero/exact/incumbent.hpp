@@ -1,6 +1,7 @@
 // The best solution so far: as the solver of a node sees it, and as all threads share it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -11,10 +12,11 @@
 
 namespace ellzero {
 
-// The size to which tolerances are relative: the objective, or the null model's loss where the objective is nothing beside it.
+// The size to which tolerances are relative: the objective, but the null model's loss where the objective is larger, or nothing
+// beside it.
 inline double size_of(double objective, double null) {
     constexpr double nothing = 1e-9;
-    return std::abs(objective) > nothing * null ? std::abs(objective) : null;
+    return std::abs(objective) > nothing * null ? std::min(std::abs(objective), null) : null;
 }
 
 class Incumbent {

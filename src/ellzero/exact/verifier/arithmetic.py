@@ -95,7 +95,8 @@ class Float64:
         size += np.abs(y) if loss.of_numbers else np.abs(shift)
         error = parts * (self.unit * size + self.tiny)
         values, *worst = (loss.values(eta + each, y, outputs) for each in (0.0, *loss.ends(error, y)))
-        value, upper = (exact_sum(np.append(w * f, penalties)) for f in (values, np.maximum.reduce(worst)))
+        weighted = [np.where(w > 0.0, w * f, 0.0) for f in (values, np.maximum.reduce(worst))]
+        value, upper = (exact_sum(np.append(each, penalties)) for each in weighted)
         upper = upper * (1.0 + (3.0 + outputs) * self.round) + 8.0 * (len(y) + len(penalties) + 1) * self.tiny
         return Objective(value, upper, upper - value)
 

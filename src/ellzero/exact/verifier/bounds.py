@@ -118,9 +118,11 @@ class Stated:
         return found
 
     def scale(self, objective: float) -> float:
-        """Return the number that gaps are relative to: the objective or, where that is mere rounding, the null model's."""
+        """Return the number that gaps are relative to: the objective, but that of the null model where the objective is larger
+        (a bad solution must not make anything negligible), or mere rounding beside it.
+        """
         null = self.loss.least(self.y, self.w, self.fit_intercept, self.outputs)
-        return objective if objective > NEGLIGIBLE * null else null
+        return min(objective, null) if objective > NEGLIGIBLE * null else null
 
     def root(self) -> State:
         """Return the region of the root, where nothing is decided."""

@@ -24,6 +24,7 @@ from ellzero.exact.verifier.data import (
     fingerprint_vector,
     require,
     require_all,
+    require_real,
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
 from ellzero.exact.verifier.growth import GrowthProof
@@ -35,25 +36,22 @@ Array = NDArray[np.float64]
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-FORMAT, ALTERNATIVES = "ellzero certificate", "ellzero alternatives"  # the latter list all models up to a threshold
-VERSIONS = {FORMAT: (4, 5, 6, 7), ALTERNATIVES: (1, 2, 3, 4)}
-"""The versions that are read; the second of each is that of features with prices, the third that of groups of columns, the
-fourth that of several outputs."""
-LOSSES_OF_OUTPUTS = tuple(KNOWN)
-LOSSES = tuple(name for name, loss in KNOWN.items() if not loss.coupled)
+FORMAT, VERSION = "ellzero certificate", 1
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
-STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
+STATUSES_OF_LISTS = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
-WHOLE, NULLABLE = ("n", "p", "k", "swap_size", "outputs"), ("k", "swap_size", "bound", "free_bound", "within", "budget")
-LEAST, SIGNED = {"n": 1, "p": 1, "swap_size": 1, "outputs": 2}, ("objective", "lower_bound")
-NUMBERS = ("n", "p", "k", "swap_size", "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
-FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": STATUSES}
+WHOLE, SIGNED = ("version", "n", "p", "k", "swap_size", "outputs"), ("objective", "lower_bound")
+NULLABLE = ("k", "budget", "swap_size", "bound", "free_bound", "threshold", "within")
+LEAST = {"n": 1, "p": 1, "swap_size": 1, "outputs": 1}
+NUMBERS = ("n", "p", "outputs", "lambda_0", "lambda_1", "lambda_2", "gap_asked", "unit", *NULLABLE, *SIGNED)
+FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": tuple(KNOWN), "storage": ("dense", "sparse")}
 TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "digest")
-FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS}
-FIELDS_OF_ALTERNATIVES = ("threshold", "within")  # beside the others
+FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS, "status"}
+LARGEST = float(np.finfo(np.float64).max)
 LONGEST_LABEL = 1000  # characters
+MOST_NODES = 2**22
 LARGEST_PRICE = 1e100  # and the inverse of the least: ratios of gains to prices stay numbers
 
 FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
@@ -90,7 +88,7 @@ OF_OUTPUTS = ("coef", "intercept", "listed_coef", "listed_intercept")  # with se
 FORMS = {name: Form(types[0][0], None if name in OF_OUTPUTS else shape) for name, (types, shape) in ARRAYS.items()}
 FORMS |= {"classes": Form("iufbU", ("labels",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
-OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
+OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized", "price", "group"}
 # Either all of these or none are there.
 DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
 DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
@@ -128,24 +126,9 @@ def read_claims(certificate: Any) -> tuple[Header, Arrays]:
         raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
-def may_have_prices(header: Header) -> bool:
-    """Return whether features can have prices, and a budget, by the version of the format."""
-    return bool(header["version"] >= VERSIONS[header["format"]][1])
-
-
-def has_groups(header: Header, arrays: Arrays) -> bool:
-    """Return whether features are groups of columns, by the version of the format; with several outputs, they may be."""
-    return bool(header["version"] == VERSIONS[header["format"]][2] or (has_outputs(header) and "group" in arrays))
-
-
-def has_outputs(header: Header) -> bool:
-    """Return whether there are several outputs, by the version of the format."""
-    return bool(header["version"] == VERSIONS[header["format"]][3])
-
-
-def outputs_of(header: Header) -> int:
-    """Return the number of outputs."""
-    return int(header.get("outputs", 1))
+def lists_models(header: Header) -> bool:
+    """Return whether a certificate lists all models up to a threshold."""
+    return header["threshold"] is not None
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
@@ -158,16 +141,12 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
-    several = header.get("format") == ALTERNATIVES
-    require(several or header.get("format") == FORMAT, f"this is not an {FORMAT}.")
-    version, known = header.get("version"), VERSIONS[header["format"]]
-    versions = f"versions {', '.join(map(str, known[:-1]))} and {known[-1]}"
-    read = type(version) is int and version in known
-    require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
-    outputs = has_outputs(header)
+    require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
+    version = header.get("version")
+    read = type(version) is int and version == VERSION
+    require(read, f"version {version!r:.40} of certificates is not read here, only version {VERSION}.")
     loss = KNOWN.get(str(header.get("loss")), KNOWN["logistic"])  # one that is unknown is refused below
-    numbers = (*NUMBERS, *loss.parameters, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
-    numbers += FIELDS_OF_ALTERNATIVES if several else ()
+    numbers = (*NUMBERS, *loss.parameters)
     fields = {*FIELDS, *numbers}
     try:
         found = digest(header, arrays)
@@ -182,16 +161,16 @@ def check_header(header: Header, arrays: Arrays) -> None:
         if value is None and name in NULLABLE:
             continue
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
-        least = -1e300 if name in SIGNED else LEAST.get(name, 0)
-        require(good and least <= value < 1e300, f"{name} is no usable number: {value!r:.40}.")
+        least = -LARGEST if name in SIGNED else LEAST.get(name, 0)
+        require(good and least <= value <= LARGEST, f"{name} is no usable number: {value!r:.40}.")
     for name in FLAGS:
         require(isinstance(header[name], bool), f"{name} is neither true nor false.")
-    words_of = WORDS | ({"status": STATUSES_OF_ALTERNATIVES} if several else {})
-    words_of |= {"loss": LOSSES_OF_OUTPUTS} if outputs else {}
-    for name, words in words_of.items():
+    several, outputs = lists_models(header), header["outputs"]
+    for name, words in (WORDS | {"status": STATUSES_OF_LISTS if several else STATUSES}).items():
         require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
     require(all(header[name] > 0 for name in loss.parameters), "a parameter of the loss is not positive.")
-    least, most = (0.0, math.inf) if loss.of_numbers else (1.0 if outputs else 0.0, 1.0)
+    require(outputs > 1 or not loss.coupled, f"the {header['loss']} loss has one output only.")
+    least, most = (0.0, math.inf) if loss.of_numbers else (1.0 if outputs > 1 else 0.0, 1.0)
     power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
     require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     prover = header["prover"]
@@ -199,8 +178,9 @@ def check_header(header: Header, arrays: Arrays) -> None:
     require(named, f"prover is no short text: {prover!r:.40}.")
     limits = [name for name in ("k", "budget", "swap_size") if header.get(name) is not None]
     require(len(limits) < 2, f"{' and '.join(limits)} cannot both be given.")
-    alone = header["swap_size"] is None and prover is None
-    require(not several or alone, "alternatives are neither over swaps nor by another solver.")
+    alone = header["swap_size"] is None and prover is None and header["gap_asked"] == 0
+    require(not several or alone, "a list of models is not over swaps, not by another solver, and allows no gap.")
+    require(several or header["within"] is None, "within belongs to a list of models.")
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
@@ -212,11 +192,9 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if not loss.of_numbers else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
-    needed |= LISTED if header["format"] == ALTERNATIVES else set()
-    groups, outputs = has_groups(header, arrays), outputs_of(header)
-    maybe = groups or outputs > 1  # otherwise, a version that may have prices has them
-    priced = may_have_prices(header) and (not maybe or header["budget"] is not None or "price" in arrays)
-    needed |= ({"price"} if priced else set()) | ({"group"} if groups else set())
+    needed |= LISTED if lists_models(header) else set()
+    needed |= {"price"} if header["budget"] is not None else set()
+    outputs = header["outputs"]
     more = DIAGONALS if loss.constant_curvature else set() if loss.of_numbers else GROWTH
     needed |= more if more & arrays.keys() and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
@@ -255,7 +233,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
     """
     kind, size = classes.dtype.kind, classes.dtype.itemsize
     usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
-    counts = {2, outputs_of(header)} - {1} if not claimed_loss(header).coupled else {outputs_of(header)}
+    counts = {2, header["outputs"]} - {1} if not claimed_loss(header).coupled else {header["outputs"]}
     fits = classes.ndim == 1 and len(classes) in counts and usable
     require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
     require(len(np.unique(classes)) == len(classes), "classes lists a label twice.")
@@ -272,7 +250,9 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
 
     It is refused if it is not that of the certificate.
     """
-    outputs, values, as_classes = outputs_of(header), np.asarray(at_hand(y)), outputs_are_classes(header, arrays)
+    if claimed_loss(header).of_numbers or np.ma.is_masked(y):
+        require_real("y", y)
+    outputs, values, as_classes = header["outputs"], np.asarray(at_hand(y)), outputs_are_classes(header, arrays)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     several = outputs > 1 and not as_classes
     shape = (len(w), outputs) if several else w.shape
@@ -328,7 +308,6 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     except (TypeError, ValueError) as error:
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
     largest, deviation, about_zero, idle = column_sizes(matrix, w, header["fit_intercept"])
-    require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
     counted = np.ones(p, dtype=bool)
     counted[arrays.get("unpenalized", [])] = False
     group = read_groups(arrays, counted)
@@ -349,7 +328,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     # Without a limit, k is p. Swaps use one limit twice: for features that come, and for features that leave home.
     k = min([p, *(header[name] for name in ("k", "swap_size") if header[name] is not None)])
     price = read_prices(arrays, counted)
-    budget = None if header.get("budget") is None else arithmetic.number(float(header["budget"]))
+    budget = None if header["budget"] is None else arithmetic.number(float(header["budget"]))
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
@@ -358,7 +337,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     # Dual points are zero in rows without weight, and sum to zero exactly if there is an intercept: their products with an idle
     # column are zero.
     norm[idle] = 0.0
-    outputs = outputs_of(header)
+    outputs = header["outputs"]
     if outputs > 1:  # one column for each output in the place of each column
         group = np.repeat(outputs * (np.arange(p) if group is None else group), outputs)
         spread, norm, counted, low, high = (np.repeat(each, outputs) for each in (spread, norm, counted, low, high))
@@ -432,7 +411,7 @@ def read_solution(header: Header, arrays: Arrays, problem: Stated) -> tuple[Arra
     features = problem.used(coef)
     used, k = int(features.sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
-    if header.get("budget") is not None:
+    if header["budget"] is not None:
         paying = np.flatnonzero(features) // problem.outputs
         spent, budget = math.fsum(arrays["price"][paying].tolist()), header["budget"]
         require(
@@ -447,7 +426,7 @@ def read_solution(header: Header, arrays: Arrays, problem: Stated) -> tuple[Arra
 
 def level_of(header: Header, found: Objective, arithmetic: Float64) -> Any:
     """Return the objective above which solutions are of no interest: that of the solution, or the threshold of a list."""
-    if header["format"] != ALTERNATIVES:
+    if not lists_models(header):
         return found.upper
     require(header["threshold"] >= found.value, "the threshold is below the objective of the solution.")
     return arithmetic.number(float(header["threshold"]))
@@ -469,6 +448,13 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
+    require(len(parent) <= MOST_NODES, f"the tree has more than {MOST_NODES} nodes: nothing is checked that would take days.")
+    rows = arrays["row"][arrays["row"] >= 0]
+    require(len(np.unique(rows)) == len(rows), "two nodes of the tree share a dual point.")
+    idle = (branch < 0) & (arrays["row"] < 0)
+    idle[0] = False
+    twice = idle & np.append(False, idle[parent[1:]])
+    require(not twice[parent[1:]].any(), "a node of the tree that says nothing has children.")
     members, ends = arrays["block_members"] * problem.outputs, arrays["block_ends"]
     starts = np.concatenate(([0], ends))[:-1]
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)

@@ -89,8 +89,9 @@ def as_matrix(X: Any) -> Any:
 
     The latter may be on a disk or elsewhere: only slices and selections of its columns are read.
     """
+    require_real("X", X)
     if sparse.issparse(X):
-        csc = sparse.csc_matrix(X, dtype=np.float64)
+        csc = sparse.csc_matrix(X.astype(np.float64))  # small integers would overflow where duplicates are summed
         if not csc.has_canonical_format or not csc.data.all():
             csc = csc.copy()  # it may share the caller's arrays
             csc.sum_duplicates()
@@ -98,11 +99,22 @@ def as_matrix(X: Any) -> Any:
         return csc
     if is_on_device(X):
         return DeviceColumns(X)
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+        require_real("X", X)
     matrix = X if hasattr(X, "shape") and hasattr(X, "__getitem__") else np.asarray(X)
     if len(matrix.shape) != 2:
         raise InvalidInputError(f"X must be a matrix, got shape {tuple(matrix.shape)}.")
     return matrix
+
+
+def require_real(name: str, values: Any) -> None:
+    """Raise an error for what is not an array of real numbers, all of them there: a conversion would drop a part silently."""
+    if np.ma.is_masked(values):
+        raise TypeError(f"{name} has masked entries")
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind not in "biufO":
+        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}")
 
 
 class DeviceColumns:
@@ -183,23 +195,33 @@ def column_sizes(matrix: Any, w: Array, balanced: bool) -> tuple[Array, Array, A
     """
     largest, variance, second = np.zeros((3, matrix.shape[1]))
     idle, counts = np.zeros(matrix.shape[1], dtype=bool), w > 0.0
+    share = (w / w.sum())[counts]  # weights may sum to a little more or less than one
     for part, piece in pieces(matrix):
-        size = abs(piece).max(axis=0)
+        require_all(finite_columns(piece), "X contains numbers that are not finite")
+        weighty = piece if counts.all() else piece[counts]  # rows without weight count nowhere
+        size = abs(weighty).max(axis=0)
         largest[part] = size.toarray().ravel() if sparse.issparse(size) else size
         unit = np.where(largest[part] > 0.0, largest[part], 1.0)
-        weighty = piece if counts.all() else piece[counts]  # rows without weight count nowhere
         least, most = (
             side.toarray().ravel() if sparse.issparse(side) else side for side in (weighty.min(axis=0), weighty.max(axis=0))
         )
         idle[part] = (least == most) & (balanced | (most == 0.0))
         if sparse.issparse(piece):
-            scaled = piece.copy()
-            scaled.data /= np.repeat(unit, np.diff(piece.indptr))
-            variance[part], second[part] = sparse_moments(scaled, w)
+            scaled = weighty.copy()
+            scaled.data /= np.repeat(unit, np.diff(scaled.indptr))
+            variance[part], second[part] = sparse_moments(scaled, share)
         else:
-            scaled = piece / unit
-            variance[part], second[part] = RAISED * w @ (scaled - w @ scaled) ** 2, RAISED * w @ scaled**2
+            scaled = weighty / unit
+            variance[part], second[part] = RAISED * share @ (scaled - share @ scaled) ** 2, RAISED * share @ scaled**2
     return largest, np.sqrt(variance) / math.sqrt(RAISED), np.sqrt(second) / math.sqrt(RAISED), idle
+
+
+def finite_columns(piece: Any) -> NDArray[np.bool_]:
+    """Return which columns of a block hold finite numbers only."""
+    if not sparse.issparse(piece):
+        return np.asarray(np.isfinite(piece).all(axis=0))
+    good = np.isfinite(piece.data)
+    return np.bincount(np.repeat(np.arange(piece.shape[1]), np.diff(piece.indptr))[~good], minlength=piece.shape[1]) == 0
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:

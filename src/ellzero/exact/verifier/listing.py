@@ -24,6 +24,7 @@ Support = frozenset[int]
 
 EQUAL = 1e-8  # of the scale: a listed model gains more than half of that
 NOTHING = 1e-6  # of the scale: what is proved to gain less need not be listed
+ROUNDED = 1e-12  # of what features pay: bounds that count it have no more digits
 MOST_FAULTS = 5  # that are told one by one
 
 
@@ -47,6 +48,7 @@ class Listing:
     redundant: dict[int, int]  # the place of the model to which each node adds nothing
     supports: list[Support]  # counted features; groups by their first columns
     costs: list[float]
+    objectives: list[float]
     faults: list[str] = field(default_factory=list)
 
     @staticmethod
@@ -64,6 +66,7 @@ class Listing:
             scale,
             dict(zip(nodes, range(len(nodes)), strict=True)),
             dict(zip(redundant, arrays["redundant_to"].tolist(), strict=True)),
+            [],
             [],
             [],
         )
@@ -92,6 +95,7 @@ class Listing:
         features = problem.features(counted).tolist()
         self.supports.append(frozenset(features))
         self.costs.append(value - paid(features, problem))
+        self.objectives.append(value)
 
     def tell(self, fault: str) -> None:
         """Note a fault, of many only the first few."""
@@ -138,8 +142,9 @@ class Listing:
         if state is None:  # nothing is there
             return {}
         inside, all_decided = features_of(state, problem)
-        bare = float(bound) - paid(inside, problem)
-        enough = self.costs[place] - NOTHING * self.scale
+        pays = paid(inside, problem)
+        bare = float(bound) - pays
+        enough = self.costs[place] - NOTHING * self.scale - ROUNDED * pays
         if not self.supports[place] < inside:
             self.tell(f"node {node} does not have the features of model {place} of the list, and others.")
         elif not (bare >= enough if all_decided else self.nothing_more(place, bound, state, problem)):

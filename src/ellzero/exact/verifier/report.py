@@ -13,16 +13,15 @@ import numpy as np
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.exact.verifier.arithmetic import Float64
+from ellzero.exact.verifier.arithmetic import Float64, Objective
 from ellzero.exact.verifier.claims import (
-    ALTERNATIVES,
     TOLERANCE,
     Header,
     check_arrays,
     check_header,
     hold,
     level_of,
-    outputs_of,
+    lists_models,
     read_claims,
     read_problem,
     read_solution,
@@ -31,16 +30,22 @@ from ellzero.exact.verifier.claims import (
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
 from ellzero.exact.verifier.score_check import check_score, read_score
-from ellzero.exact.verifier.statement import column_names, describe, other_settings
+from ellzero.exact.verifier.statement import column_names, describe, other_settings, with_terms
 from ellzero.exact.verifier.tree import Report
 
 SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
 UNDERFLOW = 2.0**-1070  # that each term of a claimed objective may be off by, where float64 has no digits left
 
 
+Verdict = Literal["valid", "about another problem", "not valid"]
+
+
 @dataclass(frozen=True, repr=False)
 class VerificationReport:
     """The result of a check: whether a certificate is valid, and the lower bound that it proves.
+
+    `verdict` is "valid", "about another problem" or "not valid". The second one is that of a proof that holds, but not of the
+    problem that the reader stated: `differences` says where it differs. `valid` is true for the first one only.
 
     `lower_bound` is derived by the verifier and does not depend on the claims in the file. With `swap_size` it holds for the
     models that a swap of at most so many features leads to, otherwise for all models. `problem` says in words what the proof is
@@ -52,6 +57,7 @@ class VerificationReport:
     """
 
     valid: bool
+    verdict: Verdict = "not valid"
     objective: float = math.nan
     lower_bound: float = -math.inf
     gap: float = math.inf
@@ -62,6 +68,7 @@ class VerificationReport:
     leaves: int = 0
     open_leaves: int = 0
     reasons: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
     problem: list[str] = field(default_factory=list)
     arithmetic: str = "float64"
     models: int | None = None
@@ -71,7 +78,8 @@ class VerificationReport:
         above = (self.objective if self.threshold is None else self.threshold) - self.lower_bound
         of = "the objective" if above <= 2.0 * self.gap * self.objective else "the null model's loss"
         paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
-        verdict = "valid" + ", conditional" * self.conditional if self.valid else "NOT VALID"
+        verdict = {"valid": "valid", "not valid": "NOT VALID"}.get(self.verdict, "valid, but ABOUT ANOTHER PROBLEM")
+        verdict += ", conditional" * (self.conditional and self.verdict != "not valid")
         verdict += ", in exact arithmetic" * (self.arithmetic == "exact")
         scope = "" if self.swap_size is None else f", over swaps of at most {self.swap_size}"
         if math.isnan(self.objective):  # refused before anything was computed
@@ -120,12 +128,15 @@ def verify(
         much slower, without any margin (``pip install 'ellzero[exact]'``).
     loss, huber_delta, lambda_0, lambda_1, lambda_2, k, budget, swap_size, fit_intercept, standardize, lower, upper,
     unpenalized, feature_cost, groups, sample_weight : optional
-        The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A
-        certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these, read
-        ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof may
-        assume, are compared only if you state them; ``report.conditional`` tells whether it assumes any.
+        The problem that you mean, as you would state it to :func:`solve`. What you state is compared, and nothing else: read
+        ``report.problem``, which says in words what the certificate is about. A proof of another problem is not valid for you,
+        and the reasons say where it differs.
+    bound, swap_size, gap, free_bound : optional
+        What a proof may assume, be limited to or leave open. If you state a penalty, a limit or a loss, the first three have
+        their defaults of :func:`solve`: a proof that assumes a ``bound`` or is about swaps only is about another problem. So is
+        one that calls itself optimal with a gap above 1e-4.
     expect : mapping
-        The same settings, in a mapping. An empty one stands for the defaults.
+        The same settings, in a mapping.
     progress : bool or function
         True: a bar or lines on standard error, if it takes more than two seconds; a function gets the fraction of the tree that
         is done (and two zeros).
@@ -147,50 +158,60 @@ def verify(
     ['y is not the target that the certificate was made for.']
     >>> ez.verify(solution.certificate, X, y, lambda_0=0.05, lambda_2=0.02).reasons
     ['lambda_2 is 0.01 in the certificate, not 0.02 as expected.']
+    >>> ez.verify(solution.certificate, X, y, lambda_0=0.05).verdict
+    'valid'
 
     """
     numbers, claimed, watch = arithmetic_of(arithmetic), math.nan, watching(progress)
-    expected = None if expect is None and not settings else {**(expect or {}), **settings}
+    expected = {**(expect or {}), **settings}
     try:
         if (card := read_score(certificate)) is not None:
-            return VerificationReport(**check_score(card, (X, y), arithmetic == "exact", expected, watch))
+            of_card = check_score(card, (X, y), arithmetic == "exact", expected or None, watch)
+            return VerificationReport(verdict="valid" if of_card["valid"] else "not valid", **of_card)
         header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
             problem = read_problem(header, arrays, X, y, numbers)
-            other = [] if expected is None else other_settings(header, arrays, expected, column_names(X))
+            other = other_settings(header, arrays, expected, column_names(X))
             coef, intercept = read_solution(header, arrays, problem)
             found = problem.evaluate(coef, intercept)
             objective = float(found.value)
             at_home = bool((problem.home == problem.used(coef)).all())
-            if expected is not None and header["swap_size"] is not None and not at_home:
+            if expected and header["swap_size"] is not None and not at_home:
                 other.append("the swaps of the certificate do not start from its solution, as expected.")
             scale = problem.scale(objective)
             level = level_of(header, found, numbers)
-            several = header["format"] == ALTERNATIVES
+            several = lists_models(header)
             top = float(level) if several else objective
-            enough = top - header["gap_asked"] * scale
+            asked = TOLERANCE if several else header["gap_asked"]
+            enough = top - asked * scale
             problem = hold(arrays, problem, level)
             tree = read_tree(arrays, problem)
             if several:
                 listing = Listing.of(arrays, problem, top, scale, TOLERANCE * scale)
                 walk = listing.walk(tree, problem, level, enough, watch)
                 least, leaves, unsolved = walk.least, walk.leaves, walk.unsolved
-                other += walk.faults + differing_threshold(header, objective, scale)
+                faults = walk.faults + differing_threshold(header, found, scale)
+                if min(listing.objectives, default=math.inf) < objective - TOLERANCE * scale:
+                    faults.append("a model of the list is better than the solution.")
             else:
                 least, leaves, unsolved = tree.walk(problem, level, enough, watch)
+                faults = []
     except Refused as refusal:
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args), arithmetic=arithmetic)
     except OverflowError:
         reason = "numbers of the certificate are too large to compute with."
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=[reason], arithmetic=arithmetic)
     lower = min(top, numbers.floor(least))
-    gap = (top - lower) / scale if top > lower else 0.0
-    faults = other + faults_of(header, objective, found.rounding, lower, gap, scale)
+    gap = 0.0 if top <= lower else (top - lower) / scale if scale > 0.0 else math.inf
+    faults += faults_of(header, found, lower, gap, scale, asked)
+    if not several:
+        other += wider_gap(header, expected, gap)
     return VerificationReport(
-        valid=not faults,
+        valid=not faults and not other,
+        verdict="not valid" if faults else "about another problem" if other else "valid",
         objective=objective,
         lower_bound=lower,
         gap=gap,
@@ -200,7 +221,8 @@ def verify(
         nodes=len(arrays["parent"]),
         leaves=leaves,
         open_leaves=unsolved,
-        reasons=faults + remarks_on(header, leaves, unsolved, at_home),
+        reasons=faults + other + remarks_on(header, leaves, unsolved, at_home),
+        differences=other,
         problem=describe(header, arrays),
         arithmetic=arithmetic,
         models=len(listing.supports) if several else None,
@@ -208,10 +230,30 @@ def verify(
     )
 
 
-def differing_threshold(header: Header, objective: float, scale: float) -> list[str]:
+def wider_gap(header: Header, expected: Mapping[str, Any], gap: float) -> list[str]:
+    """Return that the proved gap is not the one that the reader states, if so.
+
+    One that he does not state is that of `solve` where the certificate calls itself optimal.
+    """
+    meant = with_terms(expected) if header["status"] == "optimal" else expected
+    stated = meant.get("gap", math.inf)
+    if not isinstance(stated, (int, float)) or stated != stated:
+        raise InvalidInputError(f"gap must be a number, got {stated!r:.40}.")
+    return [f"the proved gap is {gap:.6g}, not {stated:.6g} as expected."] if is_above(gap, stated) else []
+
+
+def is_above(gap: float, asked: float) -> bool:
+    """Return whether a gap is not the one that was asked for, nor less."""
+    return gap > asked * (1.0 + 1e-6) + 1e-12
+
+
+def differing_threshold(header: Header, found: Objective, scale: float) -> list[str]:
     """Return that the threshold is not as far above the objective as was asked for, if so."""
     within = header["within"]
-    if within is None or abs(header["threshold"] - objective - (within + EQUAL) * scale) <= TOLERANCE * (1.0 + within) * scale:
+    if within is None:
+        return []
+    missed = abs(header["threshold"] - float(found.value) - (within + EQUAL) * scale)
+    if missed <= (1.0 + within) * (TOLERANCE * scale + found.rounding):
         return []
     return [f"the threshold {header['threshold']:.15g} is not a share of {within:.6g} above the solution's objective."]
 
@@ -244,27 +286,27 @@ def arithmetic_of(name: str) -> Float64:
     return Float64()
 
 
-def faults_of(header: Header, objective: float, rounding: float, lower: float, gap: float, scale: float) -> list[str]:
+def faults_of(header: Header, found: Objective, lower: float, gap: float, scale: float, asked: float) -> list[str]:
     """Return the claims that the check does not confirm, one sentence for each."""
-    tolerance, faults = TOLERANCE * scale, []
+    tolerance, faults, objective = TOLERANCE * scale, [], float(found.value)
     # Where large columns or means cancel, two ways to compute the objective in float64 agree to this only.
-    terms = (header["n"] + header["p"]) * outputs_of(header)
-    if abs(header["objective"] - objective) > tolerance + rounding + UNDERFLOW * terms:
+    terms = (header["n"] + header["p"]) * header["outputs"]
+    if abs(header["objective"] - objective) > tolerance + found.rounding + UNDERFLOW * terms:
         faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
     if header["lower_bound"] > lower + tolerance and header["prover"] is not None:
         rests = f"the lower bound {header['lower_bound']:.15g} rests on {header['prover']}"
         faults.append(f"{rests}; this file itself proves {lower:.15g}.")
-    elif header["lower_bound"] > lower + tolerance and header["format"] == ALTERNATIVES:
+    elif header["lower_bound"] > lower + tolerance and lists_models(header):
         claimed = f"{header['lower_bound']:.15g} as claimed"
         faults.append(
             f"models may be missing from the list: none is known to be missing only below {lower:.15g}, not {claimed}."
         )
     elif header["lower_bound"] > lower + tolerance:
         faults.append(f"the tree proves the lower bound {lower:.15g} only, not {header['lower_bound']:.15g} as claimed.")
-    if header["status"] == "complete" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
+    if header["status"] == "complete" and is_above(gap, asked):
         faults.append(f"the status is 'complete', but models may be missing above {lower:.15g}.")
-    if header["status"] == "optimal" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
-        faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {header['gap_asked']:.6g} as asked for.")
+    if header["status"] == "optimal" and is_above(gap, asked):
+        faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {asked:.6g} as asked for.")
     return faults
 
 

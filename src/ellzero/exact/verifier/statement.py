@@ -20,26 +20,14 @@ Arrays = dict[str, NDArray[Any]]
 LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
-DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
-    "loss": "logistic",
-    "huber_delta": 1.35,
-    "lambda_0": 0.0,
-    "lambda_1": 0.0,
-    "lambda_2": 0.0,
-    "k": None,
-    "budget": None,
-    "swap_size": None,
-    "fit_intercept": True,
-    "standardize": False,
-    "lower": None,
-    "upper": None,
-    "unpenalized": None,
-    "feature_cost": None,
-    "groups": None,
-    "sample_weight": None,
-}
-COMPARED = ("loss", "k", "budget", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2")
-ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
+SETTINGS = ("loss", "huber_delta", "lambda_0", "lambda_1", "lambda_2", "k", "budget", "fit_intercept", "standardize")
+ARRAYS = ("lower", "upper", "unpenalized", "feature_cost", "groups", "sample_weight")
+TERMS: dict[str, Any] = {"bound": None, "swap_size": None, "gap": 1e-4}
+"""What a proof may assume, be limited to or leave open, with the defaults of `ellzero.solve`.
+
+A reader who states a problem (one of SETTINGS) means these unless he states others. `free_bound`, which `solve` chooses, is
+compared only if it is stated.
+"""
 
 
 def describe(header: Header, arrays: Arrays) -> list[str]:
@@ -59,7 +47,7 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
         against = len(arrays["classes"]) == 2 and not claimed_loss(header).coupled
         lines[0] += f"; {' against '.join(labels)}" if against else f"; {', '.join(labels)}" + f" and {more} more" * (more > 0)
     limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
-    if header.get("budget") is not None:
+    if header["budget"] is not None:
         limits.append(f"{one}s that cost at most {header['budget']:.12g} together")
     each_pays = f"for each {one}" if "price" not in arrays else f"times the cost of each {one}"
     prices = {"lambda_0": each_pays, "lambda_1": "times |beta|", "lambda_2": "times beta^2"}
@@ -81,7 +69,7 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
 
 def outputs_in_words(header: Header, arrays: Arrays) -> tuple[str, str]:
     """Return how many outputs the loss is of, and what each of them is; nothing if there is one."""
-    if "outputs" not in header:
+    if header["outputs"] == 1:
         return "", ""
     if claimed_loss(header).coupled:
         return f" of {header['outputs']} classes", " for each class"
@@ -123,42 +111,56 @@ def count(number: int, what: str) -> str:
 def other_settings(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[str]) -> list[str]:
     """Return in which parts a certificate is about another problem than expected, one sentence for each.
 
-    Settings that are not stated have the defaults of `ellzero.solve`. `names` are those of X's columns, if it has any.
+    Of the settings of the problem, only those that are stated are compared. `names` are those of X's columns, if it has any.
     """
-    unknown = set(expected) - set(DEFAULTS) - set(ASSUMPTIONS)
-    if unknown:
-        known = ", ".join([*DEFAULTS, *ASSUMPTIONS])
-        raise InvalidInputError(f"verify compares settings of the problem ({known}), got {min(map(str, unknown))!r:.40}.")
-    wanted = {**DEFAULTS, **expected}
-    if wanted["lambda_0"] is None:
+    known = (*SETTINGS, *ARRAYS, *TERMS, "free_bound")
+    if unknown := set(expected) - set(known):
+        raise InvalidInputError(
+            f"verify compares settings of the problem ({', '.join(known)}), got {min(map(str, unknown))!r:.40}."
+        )
+    wanted = with_terms(expected)
+    if "lambda_0" in wanted and wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
-    labels = labels_of_groups(wanted["groups"], header["p"], names)
-    free, price = free_and_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names, labels)
-    if (
-        price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float))
-    ):  # without costs, a number of features
-        wanted |= {"k": math.floor(wanted["budget"] * (1.0 + BUDGET_SLACK)), "budget": None}
-    out = []
-    for name in (*COMPARED, *claimed_loss(header).parameters, *ASSUMPTIONS):
-        if name in wanted and not same_setting(header.get(name), wanted[name]):
-            out.append(f"{name} is {as_said(header.get(name))} in the certificate, not {as_said(wanted[name])} as expected.")
-    n, p = header["n"], header["p"]
+    if "price" not in arrays and isinstance(wanted.get("budget"), (int, float)):  # without costs, a number of features
+        wanted["k"] = math.floor(min(wanted.pop("budget") * (1.0 + BUDGET_SLACK), header["p"]))
+    out = [
+        f"{name} is {as_said(header.get(name))} in the certificate, not {as_said(wanted[name])} as expected."
+        for name in (*SETTINGS, "bound", "swap_size", "free_bound")
+        if name in wanted and not same_setting(header.get(name), wanted[name])
+    ]
+    return out + other_arrays(header, arrays, wanted, names)
+
+
+def with_terms(expected: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reader states, and what he means by that."""
+    return {**(TERMS if expected.keys() & set(SETTINGS) else {}), **expected}
+
+
+def other_arrays(header: Header, arrays: Arrays, wanted: Mapping[str, Any], names: list[str]) -> list[str]:
+    """Return what `other_settings` does for the settings that have a number for each column or row."""
+    out, n, p = [], header["n"], header["p"]
     for name, default in (("lower", -np.inf), ("upper", np.inf)):
-        if not np.array_equal(arrays.get(name, np.full(p, default)), spread_out(name, wanted[name], p, default)):
+        if name in wanted and not np.array_equal(
+            arrays.get(name, np.full(p, default)), spread_out(name, wanted[name], p, default)
+        ):
             out.append(f"{name} is not as expected: the certificate is about other bounds of the coefficients.")
     mask = np.zeros(p, dtype=bool)
     mask[arrays.get("unpenalized", [])] = True
-    if not np.array_equal(mask, free):
-        out.append("unpenalized is not as expected: the certificate exempts other features from lambda_0.")
-    every = np.where(free, 0.0, 1.0)
-    if not np.array_equal(np.where(free, 0.0, arrays.get("price", every)), every if price is None else price):
+    labels = labels_of_groups(wanted.get("groups"), p, names)
+    price = prices_of(wanted.get("feature_cost"), p, names, labels)
+    if "unpenalized" in wanted or (price == 0.0).any():
+        stated = as_mask(wanted["unpenalized"], p, names) if "unpenalized" in wanted else mask & (price > 0.0)
+        if not np.array_equal(mask, stated | (price == 0.0)):
+            out.append("unpenalized is not as expected: the certificate exempts other features from lambda_0.")
+    if "feature_cost" in wanted and not np.array_equal(arrays.get("price", np.ones(p))[~mask], price[~mask]):
         out.append("feature_cost is not as expected: the certificate is about other costs of the features.")
-    if not np.array_equal(arrays.get("group", np.arange(p)), heads_of(labels)):
+    if "groups" in wanted and not np.array_equal(arrays.get("group", np.arange(p)), heads_of(labels)):
         out.append("groups is not as expected: the certificate is about other groups of the columns.")
-    given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
-    share = given / given.sum() if given.sum() else given
-    if not np.allclose(arrays.get("weights", np.full(n, 1.0 / n)), share, rtol=AGREEMENT, atol=1e-300):
-        out.append("sample_weight is not as expected: the certificate is about other weights of the rows.")
+    if "sample_weight" in wanted:
+        given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
+        share = given / given.sum() if given.sum() else given
+        if not np.allclose(arrays.get("weights", np.full(n, 1.0 / n)), share, rtol=AGREEMENT, atol=1e-300):
+            out.append("sample_weight is not as expected: the certificate is about other weights of the rows.")
     return out
 
 
@@ -221,16 +223,8 @@ def heads_of(labels: list[Any]) -> NDArray[np.int64]:
     return np.array([j if label is None else first.setdefault(label, j) for j, label in enumerate(labels)], dtype=np.int64)
 
 
-def free_and_prices(
-    unpenalized: Any, costs: Any, p: int, names: list[str], labels: list[Any]
-) -> tuple[NDArray[np.bool_], Array | None]:
-    """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one.
-
-    Mappings name columns, or groups by their labels.
-    """
-    mask = as_mask(unpenalized, p, names)
-    if costs is None:
-        return mask, None
+def prices_of(costs: Any, p: int, names: list[str], labels: list[Any]) -> Array:
+    """Return the price of each feature; mappings name columns, or groups by their labels."""
     price = np.ones(p)
     known = {name: j for j, name in enumerate(names)}
     groups: dict[str, list[int]] = {}
@@ -238,19 +232,17 @@ def free_and_prices(
         if label is not None:
             groups.setdefault(str(label), []).append(column)
     named = costs.to_dict() if hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
-    if isinstance(named, Mapping):
-        for name, value in named.items():
-            if str(name) in groups:
-                price[groups[str(name)]] = value
-                continue
-            j = known.get(name, name)
-            if not isinstance(j, (int, np.integer)) or not 0 <= j < p:
-                raise InvalidInputError(f"feature_cost names a feature that X does not have: {name!r:.40}.")
-            price[j] = value
-    else:
-        price = np.array(spread_out("feature_cost", named, p, 1.0))
-    mask |= price == 0.0
-    return mask, None if (price[~mask] == 1.0).all() else np.where(mask, 0.0, price)
+    if not isinstance(named, Mapping):
+        return np.array(spread_out("feature_cost", named, p, 1.0))
+    for name, value in named.items():
+        if str(name) in groups:
+            price[groups[str(name)]] = value
+            continue
+        j = known.get(name, name)
+        if not isinstance(j, (int, np.integer)) or not 0 <= j < p:
+            raise InvalidInputError(f"feature_cost names a feature that X does not have: {name!r:.40}.")
+        price[j] = value
+    return price
 
 
 def as_mask(value: Any, p: int, names: list[str]) -> NDArray[np.bool_]:
