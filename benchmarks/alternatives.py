@@ -40,7 +40,7 @@ at the price of the BIC, lambda_0 = log(n) / (2 n)."""
 GENES_TEXT = """Logistic loss with an intercept, columns standardised, at most {seconds:g} s and 10,000 models each,
 `n_jobs={threads}`. Colon: 62 x 2,000; leukemia: 72 x 7,129."""
 CREDIT_TEXT = """FICO's HELOC data: {n:,} x {p} columns of zeros and ones, one for each tenth of an attribute and each
-code of a missing value, as they are. Logistic loss with an intercept, at most {seconds:g} s, `n_jobs={threads}`.
+code of a missing value, unchanged. Logistic loss with an intercept, at most {seconds:g} s, `n_jobs={threads}`.
 `ez.solve` itself does not prove the best model of five in that time with lambda_2 = 1 / n ([table](exact.md))."""
 SCALE_TEXT = """The paper's synthetic data: n = {n:,}, p independent features of which five matter, signal-to-noise
 ratio 10; k = 5, lambda_2 = 0.01. Seconds of `ez.solve` (gap 1e-4) and of `ez.alternatives`, one after the other, one

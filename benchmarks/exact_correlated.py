@@ -34,7 +34,7 @@ HEADER = [
 
 FAMILY = """n = p, corr(x_i, x_j) = 0.9^|i-j|, k = 10 evenly spaced coefficients of 1, signal-to-noise ratio 5 or drawn labels,
 lambda_2 = 1 in the sum of the losses (of squares, not halves), |beta_j| <= 2, no intercept, `gap={gap:g}`, `n_jobs=2`, seeds 0
-to 4, one run each. Objectives, bounds and certificates are recomputed. Targets are those of the issue that asked for it. MB and
+to 4, one run each. Objectives, bounds and certificates are recomputed. Targets were set in advance. MB and
 the seconds of the verification are those of the largest certificate."""
 
 SUBSETS = """The same columns, without any penalty or bound: best subsets of least squares. The proofs assume nothing. There is

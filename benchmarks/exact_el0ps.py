@@ -186,7 +186,7 @@ def against_el0ps(quick: bool) -> Section:
 
 
 ELSEWHERE = """Problems of the other sections in the penalised form, which is El0ps' own: lambda_0 lies between the gains of two
-features in a row, so that models have about as many features as there. No intercept and columns as they are on either side, no
+features in a row, so that models have about as many features as there. No intercept and unscaled columns on either side, no
 bound, `gap={gap:g}`, one thread each, stopped after {limit:g} s. A claim of El0ps is false if it says "optimal" and a known
 model is better than its own by more than the gap, or than its lower bound; objectives are the referee's."""
 # The data, the loss, and lambda_2 and lambda_0 of the sum of the losses.

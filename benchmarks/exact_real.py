@@ -171,7 +171,7 @@ def regression(quick: bool) -> Section:
 
 CREDIT = """FICO's HELOC data: 10,459 rows, 23 attributes. Each code of a missing value (-7, -8, -9) is its own column,
 and so is each tenth of an attribute's other values: {p} columns of zeros and ones. {copies} of them are copies of others (the
-same rows miss most attributes), and the columns of an attribute sum to one. Intercept, no bound, columns as they are.
+same rows miss most attributes), and the columns of an attribute sum to one. Intercept, no bound, unscaled columns.
 lambda_2 = 1 / n is about as much as one row says; 10 / n is shown too.
 {singly}
 There is no record of before."""

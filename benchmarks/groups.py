@@ -30,7 +30,7 @@ INTRODUCTION = """# Groups of columns
 
 Models of few groups of columns, by `ez.fit_sizes(groups=...)`, abess (`group=`) and, for squared error, the group lasso
 of skglm. The methods have different penalties. So each tool's groups are fitted again by one solver, with the same ridge
-(lambda_2 = 0.001 on the columns as they are): what is compared is the choice of groups. Processor seconds, one thread.
+(lambda_2 = 0.001 on unscaled columns): what is compared is the choice of groups. Processor seconds, one thread.
 """
 DRAWN_TEXT = """n = {n:,}, p = {p:,} in groups of five columns, which have a correlation of 0.36 inside a group; ten groups
 matter. Seeds {seeds}. Seconds for all models of up to 20 groups: abess in one sequence with warm starts, the group

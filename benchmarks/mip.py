@@ -184,7 +184,7 @@ def certification(quick: bool, asked: float | None) -> Section:
 # Direct MIP against IGA.
 
 
-DIRECT = """The same problems with fewer features: the paper's formulation as it is, given to a solver, against IGA on the
+DIRECT = """The same problems with fewer features: the paper's formulation, given to a solver, against IGA on the
 same solver: same data, lambda_0 = {lambda_0:g}, lambda_2 = {lambda_2:g}, `bound="heuristic"`, `gap={gap:g}`, and both begin
 with local search, which counts. p grows until the direct solve does not finish in {limit:g} s. HiGHS, which takes no squares
 in mixed integer programs, and Gurobi beyond the 200 variables that its free licence allows with squares get tangents in

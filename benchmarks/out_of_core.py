@@ -236,7 +236,7 @@ PATHS_HEADER = [
 
 
 def paths(data: Data, folder: Path, algorithms: tuple[str, ...] = ("grid cd", "cd")) -> Section:
-    """Fit paths of 30 points, by coordinate descent on a given grid and on one of its own, and by other algorithms."""
+    """Fit paths of 30 points, by coordinate descent on a given grid and on its own grid, and by other algorithms."""
     section, rows = Section(f"A path of 30 points: {data.words()}"), []
     with stored(data, folder) as path:
         rate = read_rate(path)

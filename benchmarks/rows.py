@@ -43,7 +43,7 @@ SOME_ROWS = 30_000  # tools that would take hours on more stay out
 INTRODUCTION = """# Many rows
 
 Drawn tables have neighbouring columns with a correlation of 0.5, ten of which matter; "0/1" cuts all columns at 0.5, "mixed"
-has thirds of Gaussian, 0/1 (some rarely 1) and heavy-tailed columns. lambda_2 = 0.0001 throughout, of columns as they are.
+has thirds of Gaussian, 0/1 (some rarely 1) and heavy-tailed columns. lambda_2 = 0.0001 throughout, on unscaled columns.
 Each fit runs in a separate process. The tools of a table take turns, twice where that is short, and the better time counts.
 "1" and "2" are threads. "Memory" is the growth of the largest resident memory during the fit, as a share of X.
 

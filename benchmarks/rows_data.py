@@ -50,7 +50,7 @@ class Shape:
             X[:, j] += RHO * X[:, j - 1]
         if self.kind == "0/1":
             X = np.asfortranarray(X > 0.5, dtype=np.float64)
-        if self.kind == "mixed":  # a third stay as they are, a third are 0 and 1, often rarely 1, a third have a heavy tail
+        if self.kind == "mixed":  # a third are unchanged, a third are 0 and 1, often rarely 1, a third have a heavy tail
             X[:, 1::3] = X[:, 1::3] > np.linspace(0.0, 2.0, len(range(1, self.p, 3)))
             X[:, 2::3] = np.expm1(X[:, 2::3])
         coef = np.zeros(self.p)

@@ -46,7 +46,7 @@ class Draft:
             return None
 
     def fingerprint(self) -> None:
-        """Make the checksums of the data those of X and y as they are now."""
+        """Make the checksums of the data those of the present X and y."""
         self.header["fingerprint_X"] = fingerprint_matrix(self.X, str(self.header["storage"]))
         self.header["fingerprint_y"] = fingerprint_vector(self.target())
         self.header["n"], self.header["p"] = self.X.shape

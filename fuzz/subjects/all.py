@@ -31,9 +31,7 @@ class Subject:
     share: float
     draw: Callable[[np.random.Generator, Problem], tuple[Problem, dict[str, Any]]]
     judge: Callable[[Case, Record], None]
-    calls: (
-        str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
-    )
+    calls: str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is the stored X
     largest_p: int = 8
     data: Kind | None = None  # the kind of data, unless that is drawn
     parts: tuple[str, ...] = ()  # of outputs, groups and prices: those that its problems may have

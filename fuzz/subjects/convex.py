@@ -27,7 +27,7 @@ path = ez.fit_path(Z, y, lambda_0=[0.0], **settings)
 print(path, path.coef.toarray(), path.intercept)
 """
 FAR = 1e8  # columns whose scales differ by more are left to the other subjects: SciPy knows no scaling
-UNCERTAIN = 1e-14, 1e-10  # what a column has of its own, as a part of it: more than rounding, less than float64 can work with
+UNCERTAIN = 1e-14, 1e-10  # the part of a column that others do not explain: more than rounding, less than float64 can work with
 AGREEMENT = 1e-5  # relative to the objective or, where that is less, to a thousandth of the loss of zero coefficients
 
 

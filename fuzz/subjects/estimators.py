@@ -174,7 +174,7 @@ def judge_cv(case: Case, record: Record) -> None:
         check_copies(record, estimator, problem)
     coef, intercept = np.ravel(estimator.coef_), float(np.ravel(estimator.intercept_)[0])
     referee = Referee(replace(problem, lambda_1=estimator.lambda_1_, lambda_2=estimator.lambda_2_, lambda_0=0.0))
-    if len(estimator.choice_.models) == 1:  # a mean solves no problem of its own
+    if len(estimator.choice_.models) == 1:  # a mean does not solve a problem
         check_model(record, referee, "chosen model", coef, intercept, None)
     if not np.isfinite(estimator.best_score_):
         record.find("score not finite", "medium", f"{estimator.best_score_!r}")

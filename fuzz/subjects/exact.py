@@ -19,7 +19,7 @@ from fuzz.subjects.judging import Referee, check_bound, check_model, check_repor
 __all__ = ["SOLVE_CALLS", "draw_solve", "judge_solve"]
 
 SECONDS = 5.0  # of one search
-SEARCH = ("gap", "n_jobs", "method", "node_limit")  # the options that `solve` takes as they are
+SEARCH = ("gap", "n_jobs", "method", "node_limit")  # the options that `solve` takes unchanged
 SOLVE_CALLS = """
 search = {name: options[name] for name in ("gap", "n_jobs", "method", "node_limit") if options.get(name) is not None}
 if options.get("warm_start"):

@@ -20,10 +20,10 @@ class SupportScores:
 
     Attributes
     ----------
-    precision : share of the chosen features that are true; 1 if none is chosen, since none of them is wrong
+    precision : share of the chosen features that are true; 1 if none is chosen
     recall : share of the true features that are chosen; 1 if there are none
     f1 : 2 |both| / (|chosen| + |true|), the harmonic mean of the two; 1 if both supports are empty
-    true_positives, false_positives, false_negatives : features that are chosen rightly, chosen wrongly, missed
+    true_positives, false_positives, false_negatives : correctly chosen, wrongly chosen and missed features
 
     """
 
@@ -41,9 +41,9 @@ def support_scores(true_support: Any, support: Any) -> SupportScores:
     Parameters
     ----------
     true_support, support : integers, booleans or floats
-        The type says what is meant: *integers* are indices of features, in any order; *booleans* are a mask of shape (p,);
+        *integers* are indices of features, in any order; *booleans* are a mask of shape (p,);
         *floats* are coefficients of shape (p,), (1, p) or (p, 1), dense or scipy sparse, and their nonzeros count. An empty
-        list is an empty support. The two may be given in different ways.
+        list is an empty support. The two may have different types.
 
     Returns
     -------

@@ -26,5 +26,5 @@ def on_host(array: Any) -> NDArray[Any]:
 
 
 def at_hand(values: Any) -> Any:
-    """Return values as they are, or from the device that holds them: labels and weights are few, and may be anywhere."""
+    """Return values unchanged, or from the device that holds them: labels and weights are few, and may be anywhere."""
     return on_host(values) if is_on_device(values) else values

@@ -1,4 +1,4 @@
-"""The exception types of ellzero, and its warning; their messages are lines that can be shown, whatever they quote."""
+"""The exceptions of ellzero, and its warning. Their messages are safe to print, whatever they quote."""
 
 from ellzero.base.quoting import safe_line
 
@@ -11,15 +11,15 @@ class EllzeroError(Exception):
 
 
 class InvalidInputError(EllzeroError, ValueError):
-    """Error about an argument that cannot be used; the message names it and says what was expected."""
+    """Error about an invalid argument; the message names it and says what was expected."""
 
 
 class DatasetError(EllzeroError, OSError):
-    """Error about a real dataset that could not be fetched, read or stored; the message says which file and why."""
+    """Error about a dataset that could not be downloaded, read or stored; the message says which file and why."""
 
 
 class ClusterError(EllzeroError, RuntimeError):
-    """Error about the workers of a cluster that are missing or cannot do their part; the message says which and why."""
+    """Error about workers of a cluster that are missing or fail; the message says which and why."""
 
 
 class FragileModelWarning(UserWarning):

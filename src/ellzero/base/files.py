@@ -40,7 +40,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def through_links(path: str | os.PathLike[str]) -> Path:
-    """Return the place that a symbolic link leads to, also where no file is yet; other paths stay as they are."""
+    """Return the target of a symbolic link, even if there is no file yet; return other paths unchanged."""
     if not os.path.islink(path):
         return Path(path)
     target = Path(os.path.realpath(path))

@@ -1,4 +1,4 @@
-"""JSON files of results: reading one runs no code, and every entry is checked as it is taken, by its name and type."""
+"""JSON files of results: reading one runs no code, and checks every entry by its name and type."""
 
 from __future__ import annotations
 

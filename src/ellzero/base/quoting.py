@@ -100,7 +100,7 @@ def json_text(text: str) -> str:
 def spreadsheet_cell(value: Any) -> Any:
     """Return a value for a CSV file: text that a spreadsheet would take for a formula gets an apostrophe before it.
 
-    Numbers stay as they are, also where they are text. Text that begins with apostrophes and then like a formula gets one more,
+    Numbers are unchanged, also if they are text. Text that begins with apostrophes and then like a formula gets one more,
     so that whoever takes one away has the text again.
 
     >>> [spreadsheet_cell(value) for value in ("=1+1", "-1.5", "-x", -2.0, "'=1", "'s")]

@@ -46,7 +46,7 @@ class DenseContent(Content):
 
     Attributes
     ----------
-    pieces : (first, last) -> these columns in pieces of some rows, from top to bottom; asked for in order, each column once
+    pieces : (first, last) -> these columns in pieces of some rows, from top to bottom; called in order, once for each column
     missing : the number that means a missing value, None for NaN
 
     """

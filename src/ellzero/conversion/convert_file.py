@@ -53,8 +53,8 @@ def convert(
 ) -> Path:
     """Convert a data file into a column store, which can be larger than memory.
 
-    The file is read once, in parts. The store is written next to its destination under a temporary name and renamed at the
-    end: whatever goes wrong, nothing is left behind.
+    Reads the file once, in parts. Writes the store next to its destination under a temporary name and renames it at the end,
+    so that an error leaves nothing behind.
 
     Parameters
     ----------
@@ -64,33 +64,33 @@ def convert(
     out : str or path
         Folder to make.
     target : str, optional
-        Column to predict. In .npz files the name of an array (default: y, if it is there) or a .npy file; for .npy files a
-        .npy file; PLINK: a column of `target_file` (default: the phenotype of the .fam file). svmlight files have their labels
-        in them. Labels keep their spelling, as numbers or strings.
+        Column to predict. For .npz files, the name of an array (default: y, if present) or a .npy file; for .npy files, a .npy
+        file; for PLINK, a column of `target_file` (default: the phenotype of the .fam file). svmlight files contain their
+        labels. Labels keep their spelling, as numbers or strings.
     target_file : str or path, optional
         PLINK: a table with the columns IID (and FID, if wanted) and `target`.
     format : str, optional
         "csv", "tsv", "parquet", "svmlight", "plink", "npy" or "npz"; None: by the file's ending.
     dtype : "float64", "float32" or "int8", optional
-        Type of the stored numbers. None: the narrowest that loses nothing of what the source's types can hold; int8 for PLINK,
-        float64 for text. Numbers that it cannot hold are refused, but float64 may be rounded to float32.
+        Type of the stored numbers. None: the narrowest that loses nothing; int8 for PLINK, float64 for text. Numbers that it
+        cannot hold are refused, but float64 may be rounded to float32.
     drop : sequence of str
         Columns to leave out.
     drop_unlabelled : bool
         Leave out rows without a target instead of refusing them (tables and PLINK).
     regression : bool
-        The target is a number, however it is written ("0.50" is a label otherwise, and stays text).
+        The target is a number (otherwise "0.50" is a text label).
     impute : "median", "mean" or "mode", optional
-        Fill missing values by this number of their column; they are refused otherwise. The least of several modes is taken.
+        Fill missing values with this number of their column; otherwise they are refused. Of several modes, the smallest.
     separator, decimal, encoding, missing : optional
-        The way in which a table of text is written; `missing` are words for a missing value in addition to the usual ones.
+        Format of a text table; `missing`: words for a missing value in addition to the usual ones.
     overwrite : bool
         Whether a column store of this name may be replaced.
     memory : int or str
-        Bytes to work with, such as "256M". More is used only for vectors with one entry per row or column, for a single row of
-        text, for a sparse .npz file (which is read as a whole) and, to fill missing values, for a single column.
+        Bytes to work with, such as "256M". Only vectors with one entry per row or column, a single row of text, a sparse .npz
+        file (which is read whole) and, to fill missing values, a single column may need more.
     progress : bool or callable
-        True: a bar or lines on standard error; a function gets the fraction that is done (and two zeros).
+        True: a bar or lines on standard error; a function is called with the fraction done (and two zeros).
 
     Returns
     -------

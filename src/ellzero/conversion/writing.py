@@ -65,15 +65,15 @@ class Writer:
 
 
 class ColumnWriter(Writer):
-    """A writer of dense column stores, which takes blocks of columns, so that X need never be in memory.
+    """Writes a dense column store in blocks of columns, so that X never has to fit in memory.
 
-    Use it in a ``with`` block. The store is there when the block ends; if it ends with an error or before all `p` columns were
-    appended, nothing is left behind.
+    Use it in a ``with`` block. The store is complete when the block ends; after an error, or with fewer than `p` columns,
+    nothing is left behind.
 
     Parameters
     ----------
     path : str or path
-        Folder to make. The store is written next to it, under a temporary name.
+        New folder. The store is written next to it, under a temporary name.
     n, p : int
         Numbers of rows and columns.
     dtype : "float32", "float64" or "int8"
@@ -104,7 +104,7 @@ class ColumnWriter(Writer):
 
 
 class SparseColumnWriter(Writer):
-    """A writer of sparse column stores, which takes sparse matrices as blocks of columns and leaves out zeros.
+    """Writes a sparse column store in blocks of columns (sparse matrices), without zeros.
 
     Parameters
     ----------

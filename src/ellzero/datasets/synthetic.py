@@ -25,10 +25,10 @@ def make_classification(
     dtype: type[np.float64] | type[np.float32] = np.float64,
     snr: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]:
-    """Draw Gaussian features and labels with P(y = 1) = 1 / (1 + exp(-s x.b)), b having k equi-spaced ones.
+    """Draw Gaussian features and labels with P(y = 1) = 1 / (1 + exp(-s x.b)), where b has k equally spaced ones.
 
     With ``snr`` the labels are y = sign(x.b + e) instead, e normal, as in the paper's experiment on certification times.
-    :func:`datasets.draw_labels` draws further labels for the same rows, e.g. to choose a model by.
+    :func:`datasets.draw_labels` draws more labels for the same rows, for example to choose a model.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def draw_labels(
 ) -> NDArray[np.int64]:
     """Draw labels for given rows: from the logistic model, or as the sign of x.b plus noise.
 
-    Labels drawn again for the rows of a training set are the paper's validation data ("fixed design").
+    New labels for the training rows are the paper's validation data ("fixed design").
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def draw_labels(
     coef : (p,) the coefficients b
     s : signal strength of P(y = 1) = 1 / (1 + exp(-s x.b)), 1 unless given
     noise_variance : instead of s, the variance of the normal e in y = sign(x.b + e)
-    random_state : seed or generator; not the seed that X was made with, or the labels depend on X in more ways than through b
+    random_state : seed or generator; use another seed than for X, or the labels depend on X in other ways than through b
 
     Returns
     -------

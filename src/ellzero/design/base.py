@@ -50,7 +50,7 @@ class Design(Protocol):
         """Return X.T @ diag(w) @ X in float64 of an X without a reader, None if that would take long."""
 
     def stored(self) -> Any:
-        """Return X as it is held: an array, a sparse matrix or a store."""
+        """Return X: an array, a sparse matrix or a store."""
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """Return X[:, columns] @ coef in float64."""

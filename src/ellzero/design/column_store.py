@@ -37,12 +37,12 @@ GAP_BYTES = 1 << 16
 
 
 def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> ColumnStore:
-    """Open a column store: an X that is read from its file when it is needed, and accepted wherever X is.
+    """Open a column store: an X that is read from its file when needed. Use it wherever X is accepted.
 
     Parameters
     ----------
     path : a folder that `ellzero convert` wrote, or a ``.npy`` file in Fortran order (float64, float32 or int8)
-    threads : that compute while a block is passed; None is all processors
+    threads : number of threads that compute during a pass; None is all processors
     check : bool
         Whether blocks are compared with the checksums of the folder when they are first read.
 
@@ -76,7 +76,7 @@ class Identity(NamedTuple):
 
 
 class ColumnStore:
-    """X in a file; made by :func:`open_columns`, whose arguments `path`, `threads` and `check` are.
+    """X in a file, opened by :func:`open_columns` (which explains `path`, `threads` and `check`).
 
     Attributes
     ----------

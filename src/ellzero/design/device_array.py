@@ -148,16 +148,16 @@ class DeviceBlock:
 def to_device(
     X: Any, device: str = "cuda", *, library: str | None = None, progress: bool | ProgressCallback = False
 ) -> DeviceStore:
-    """Move X to a device, a block at a time, and return it as a store that is accepted wherever X is.
+    """Move X to a device, a block at a time. Use the result wherever X is accepted.
 
     Parameters
     ----------
     X : array or column store
-        A dense one; what is on a device already is unchanged.
+        Dense; an X that is already on a device is returned unchanged.
     device : str
-        As the library names it: "cuda", "cuda:1".
+        The library's name of it: "cuda", "cuda:1".
     library : {"cupy", "torch"}, optional
-        Whose arrays hold X there; by default the first of these that is installed.
+        Library whose arrays hold X there; by default the first of these that is installed.
     progress : bool or callable
         True shows a bar on standard error; a function is called with the fraction done, 0 and 0.
 
@@ -169,7 +169,7 @@ def to_device(
     Raises
     ------
     InvalidInputError
-        If X does not fit: the sentence says how much memory X needs and how much the device has.
+        If X does not fit: the message says how much memory X needs and how much the device has.
 
     Examples
     --------

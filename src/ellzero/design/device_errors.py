@@ -1,4 +1,4 @@
-"""What libraries say about a device that has no memory left, or is gone, told in a sentence."""
+"""One sentence for what libraries say about a device that is out of memory or gone."""
 
 from __future__ import annotations
 

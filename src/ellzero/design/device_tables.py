@@ -151,7 +151,7 @@ class ScreeningTable(ColumnTable):
     @told_of_store
     def forget(self, slot: int) -> None:
         """Take a direction out: what its products explained of each column is unexplained again."""
-        if self.weights:  # centers stay as they are
+        if self.weights:  # centers are unchanged
             self.base, self.weights = self.centers(), {}
         row = self.used.pop(slot)
         self.free = self.free + self.kept[row, :] * self.kept[row, :]

@@ -74,7 +74,7 @@ class Budgets(FittedModels):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot which features each budget buys, the cheapest at the top, into `ax` if it is given (needs matplotlib).
 
-        Features that no model uses are left out, and so are those that cost nothing.
+        Features that no model uses, and features that cost nothing, are left out.
         """
         features = np.unique(
             np.concatenate([np.zeros(0, np.int32), *(self.problem.penalty.paying(m.support) for m in self.models)])
@@ -117,7 +117,7 @@ def fit_budgets(
     algorithm: str = "local_search",
     **settings: Unpack[PathSettings],
 ) -> Budgets:
-    """Fit the best model whose features cost at most so much together that can be found, for each of the ``budgets``.
+    """Fit a model within each of the ``budgets``: its features cost at most that much together.
 
     Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to
     ``sum of feature_cost[j] over the features with beta_j != 0 <= budget``. :func:`solve` proves how good such a model is.
@@ -128,9 +128,9 @@ def fit_budgets(
     feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     budgets : numbers of at least zero
-        None may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs one.
+        No budget may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs 1.
     algorithm : {"local_search", "cd"}
-        "local_search": features are exchanged for cheaper and dearer ones, and what is left is spent again. "cd": without that.
+        "local_search": exchange features for cheaper and more expensive ones, and spend what is left. "cd": no exchanges.
     effort, swaps, q, improvement, tol, n_jobs, progress :
         As in :func:`fit_path`.
 

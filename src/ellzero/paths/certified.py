@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedPath:
-    """A path, a list of sizes or one of budgets with a proof for each point.
+    """A path, or a list of sizes or budgets, with a proof for each point.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class CertifiedPath:
 
     @property
     def status(self) -> list[str]:
-        """The way in which the search of each point ended."""
+        """How the search of each point ended."""
         return [solution.status for solution in self.solutions]
 
     def to_frame(self) -> pd.DataFrame:
@@ -168,7 +168,7 @@ def certify_path(
     Returns
     -------
     CertifiedPath
-        After Ctrl-C it holds the points that are done, and the one in work as far as it came.
+        After Ctrl-C: the finished points, and the unfinished one with the bound proved so far.
 
     Examples
     --------

@@ -39,11 +39,11 @@ def fit_path(
     swap_size: int = 1,
     **settings: Unpack[PathSettings],
 ) -> Path:
-    """Fit models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent, or better.
+    """Fit models for a decreasing sequence of lambda_0, by coordinate descent or local search.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` with
-    ``eta = X beta + b`` and weights that sum to one. A forward sweep adds features, a backward sweep takes them out again
-    by their true cost. Every lambda_0 gets the better of both models, and descent improves it until no coordinate step does.
+    ``eta = X beta + b`` and weights that sum to one. A forward sweep adds features, and a backward sweep removes them. Each
+    lambda_0 gets the better of both models, and coordinate descent improves it until no coordinate step helps.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def fit_path(
         Column-major float64 or float32 arrays and CSC matrices are used without a copy; row-major arrays and other sparse
         formats are converted once. X is never written to.
     y : (n,), or (n, K)
-        Two labels of any kind or, for ``loss="squared_error"`` and ``"huber"``, numbers; for ``loss="multinomial"``, labels of
-        two or more classes. With K columns, the targets share their features: a feature is in or out for all of them, and pays
-        lambda_0 once.
+        Two labels of any type; numbers for ``loss="squared_error"`` and ``"huber"``; two or more labels for
+        ``loss="multinomial"``. With K columns, the targets share their features: a feature is in or out for all of them, and
+        pays lambda_0 once.
     loss : {"logistic", "squared_hinge", "hinge", "squared_error", "huber", "multinomial"}
     huber_delta : float
-        Of ``loss="huber"``, in the unit of y: residuals up to it count by half their square, larger ones by their size.
+        For ``loss="huber"``, in units of y: the loss is half the square of residuals up to ``huber_delta``, and linear beyond.
     lambda_0 : None, a number, or a decreasing grid
-        None chooses the grid dynamically: it starts where the first feature enters, and each next value is just below the
-        largest one at which the support can change. See :func:`lambda_grid` for a log-spaced grid.
+        None chooses the grid: it starts where the first feature enters, and each next value is just below the largest one at
+        which the support can change. See :func:`lambda_grid` for a log-spaced grid.
     lambda_1, lambda_2 : float
         Weights of the l1 norm and of the squared l2 norm.
     n_lambda, lambda_min_ratio :
@@ -67,31 +67,27 @@ def fit_path(
     max_support : int, optional
         The path ends before a model with more features.
     algorithm : {"cd", "local_search", "iht"}
-        Coordinate descent (Algorithm 1); coordinate descent, then features exchanged for others while that improves the
-        models (Algorithm 2), which takes several times as long and is nowhere worse on the same grid; or iterative hard
-        thresholding, the classical method that both improve on (slow; its dynamic grid is log-spaced below its own largest
-        lambda_0).
+        "cd": coordinate descent (Algorithm 1). "local_search": then also exchange features while that improves the models
+        (Algorithm 2); it takes several times as long and is never worse on the same grid. "iht": iterative hard thresholding,
+        a slow classical baseline with a log-spaced grid.
     effort : {"thorough", "quick"}
-        Of local search. "quick": features are exchanged, from the models that coordinate descent has found. "thorough": also
-        from new models, several of each size; and where no exchange improves a model of up to 32 features, a
-        feature is barred or a column forced in, and the search goes on from there. Where X is large, models that start from a
-        convex fit take part too.
+        Of local search. "quick": start from the models of coordinate descent. "thorough": also start from new models, several
+        of each size; and if no exchange improves a model of up to 32 features, bar a feature or force a column in, and
+        continue from there. If X is large, also start from a convex fit.
     swaps : {"ranked", "q_best", "exhaustive"}
-        Where local search looks. "ranked": a quadratic model predicts, for all pairs of a feature and a column, what their
-        exchange followed by a refit does, and the most promising are tried. "q_best" then also solves the one-dimensional
-        problem of Algorithm 3 for each feature with the ``q`` steepest columns in its place, "exhaustive" with all columns: no
-        single removal, swap or addition (the new coefficient and the intercept optimised, the others held) then improves any
-        model of the path (Theorem 2).
+        Which swaps local search tries. "ranked": a quadratic model predicts the effect of each swap after a refit, and the
+        most promising are tried. "q_best" also solves the one-dimensional problem of Algorithm 3 for each feature with its
+        ``q`` steepest replacements, "exhaustive" with all columns: then no single removal, swap or addition (the new
+        coefficient and the intercept optimised, the others fixed) improves any model of the path (Theorem 2).
     q : int, optional
         Candidates per feature of "q_best"; None takes 5 % of the columns.
     improvement : {"best", "first"}
-        Of "q_best" and "exhaustive": make the best swap of all, or that of the first feature that has one.
+        For "q_best" and "exhaustive": make the best of all swaps, or the first that improves.
     swap_size : int
-        Local search then also looks for swaps of up to this many features for as many others, all refitted, by an
-        exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
-        objective), but for the first where ``max_support`` forbids the better ones. It may take long for large problems;
-        :func:`improve` does it for one model, with a time limit and a certificate. Where nothing else limits the
-        coefficients, those of the models that are compared are limited to 1.2 times the largest.
+        Also exchange up to this many features for as many others, by an exact search at every lambda_0. Then no such swap
+        improves a returned model by more than 1e-4 of its objective, unless ``max_support`` forbids the better model. This may
+        take long for large problems; :func:`improve` does it for one model, with a time limit and a certificate. If nothing
+        else limits the coefficients, they are assumed to be at most 1.2 times the largest.
     fit_intercept : bool
         The intercept is never penalised.
     standardize : bool
@@ -100,20 +96,20 @@ def fit_path(
     sample_weight : (n,), optional
         Non-negative; zero drops a row.
     lower, upper : number or (p,), optional
-        Bounds on the coefficients; they must contain zero for features that lambda_0 penalises.
+        Bounds on the coefficients. They must allow zero for features that lambda_0 penalises.
     feature_names : p names, optional
-        For an X without names, such as those of a ``CountVectorizer``; models, tables and plots show them.
+        Names for an X without names, for example from a ``CountVectorizer``; models, tables and plots show them.
     unpenalized : mask, indices or column names, optional
-        Features that are always in the model and do not pay lambda_0. Here, in ``feature_cost`` and in ``groups``, an integer
-        is the place of a column and a text its name; names of a data frame that are not all text are ignored.
+        Features that are always included and do not pay lambda_0. Here, in ``feature_cost`` and in ``groups``, an integer is
+        the position of a column and a string its name; names of a data frame that are not all strings are ignored.
     feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
-        Feature j pays ``lambda_0 * feature_cost[j]`` instead of lambda_0: what it costs to measure, say. Columns that a mapping
-        does not name cost one; a cost of zero makes a feature ``unpenalized``. No cost may be negative, or below 1e-6 of the
-        largest without being zero. ``||beta||_0`` above is then the sum of the costs of the features in the model.
+        Feature j pays ``lambda_0 * feature_cost[j]`` instead of lambda_0. Columns that a mapping does not name cost 1; a cost
+        of 0 makes a feature ``unpenalized``. Costs are 0, or at least 1e-6 of the largest. ``||beta||_0`` above becomes the
+        sum of the costs of the features in the model.
     groups : p labels, a mapping from names to columns, or "auto", optional
-        Columns with the same label come into the model together or stay out: the indicators of a categorical variable, bins,
-        lags. A group pays lambda_0 once, sizes count groups, and with ``standardize`` its columns share one scale. None is the
-        label of a column on its own. "auto" finds the indicators of one-hot encoded variables by their names
+        Columns with the same label enter the model together or stay out: indicators of a categorical variable, bins, lags. A
+        group pays lambda_0 once, sizes count groups, and with ``standardize`` its columns share one scale. The label None is
+        for a column on its own. "auto" finds the indicators of one-hot encoded variables by their names
         (``colour_red``, ``colour=red``) and values.
     tol : float
         Relative tolerance on the objective.
@@ -167,7 +163,7 @@ def compute_path(problem: Problem, options: PathOptions) -> Path:
 
 
 def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback | None) -> Path:
-    """Improve the models of a path until no swap of the size asked for improves one."""
+    """Improve the models of a path until no swap of the requested size improves one."""
     if not len(path):
         return path
     pool = evaluated(path.problem, [model.coefficients for model in (*path, *path.sized.values())])

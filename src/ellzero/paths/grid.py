@@ -64,7 +64,7 @@ class PathGrid:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the loss and shrinkage of all models against their sizes, a line for each path (needs matplotlib).
 
-        It is drawn into the axes `ax`, or into a new figure.
+        `ax`: the axes to draw into; by default a new figure.
         """
         sizes, costs = [path.support_size for path in self.paths], [path.cost for path in self.paths]
         return plot_grid(self.name, self.values, sizes, costs, ax)

@@ -46,11 +46,9 @@ class Path:
     support_size : (m,) number of nonzero coefficients that pay lambda_0
     spent : (m,) sum of the costs of these features: their number, without `feature_cost`
     converged : (m,) bool, whether no coordinate step improves the model (Theorem 1, see :func:`check_stationarity`); False
-        where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds, and with constant columns that
-        bounds hold far away from zero), and for many fixed points of iterative hard thresholding, which need not satisfy the
-        theorem
+        if rounding kept a fit from its tolerance (rare), and for many fixed points of iterative hard thresholding
     lambda_1, lambda_2 : the other penalties
-    reads : how often X was read, in units of the whole of X
+    reads : how much of X was read, in units of the whole X
     problem : the data and settings; it keeps a reference to X and y
     options : the options that the path was computed with
     by_size : the best model known of each size
@@ -129,9 +127,9 @@ class Path:
     def at_support(self, k: int) -> Model:
         """Return the best model known with exactly `k` features (not counting unpenalized ones).
 
-        Unless X is very large, or not in memory, local search tries to improve on the one that coordinate descent met.
-        Sizes between those of ``support_size`` are known too: the sweeps pass through them. Larger ones are fitted when
-        asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
+        Unless X is very large, or not in memory, local search tries to improve the model of coordinate descent. Sizes between
+        those of ``support_size`` are known too. Larger ones are fitted when you request them, from the path's models and by
+        the path's algorithm; for many sizes at once, use :func:`fit_sizes`.
         """
         return self.by_size.at(as_count("k", k, 0))
 
@@ -151,9 +149,8 @@ class Path:
     def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
         """Plot the coefficients against lambda_0, with the model size above, into `ax` if it is given (needs matplotlib).
 
-        They are those of the standardised features, the effects of one standard deviation, so that they can be compared
-        whatever the units of the columns; ``standardized=False`` shows them on the scale of X. Of several outputs, the size of
-        a feature's largest coefficient is shown.
+        Coefficients are per standard deviation, so that they can be compared; ``standardized=False`` shows them on the scale
+        of X. With several outputs, the size of a feature's largest coefficient is shown.
         """
         coef, quantity = self.coef, "coefficient"
         if standardized:

@@ -36,7 +36,7 @@ WORTH_A_FEATURE = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sizes(FittedModels):
-    """One model for each wanted number of features.
+    """One model for each requested number of features.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Sizes(FittedModels):
     coef : (m, p) scipy.sparse CSR matrix, on the scale of X; of several outputs (m * outputs, p), those of a model together
     intercept : (m,), of several outputs (m, outputs)
     objective : (m,) G, without any lambda_0 term, recomputed from the raw data
-    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where more do not help
+    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer if more do not help
     reached : (m,) bool, ``support_size == sizes``
     problem : the data and settings; it keeps a reference to X and y
     max_norm : the bound on ||beta||_2, or None
@@ -119,7 +119,7 @@ def fit_sizes(
     max_norm: float | None = None,
     **settings: Unpack[PathSettings],
 ) -> Sizes:
-    """Fit the best model with at most k features that can be found, for each k in ``sizes``.
+    """Fit a model with at most k features for each k in ``sizes``, by local search.
 
     Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``.
     All sizes are searched together: a good model of one size starts the search at its neighbours.
@@ -128,28 +128,27 @@ def fit_sizes(
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
     feature_cost, groups, feature_names :
-        The problem, as in :func:`fit_path`. Costs of features do not matter for models of a given size, but those of zero:
-        :func:`fit_budgets` limits the sum of the costs instead of the number of features.
+        The problem, as in :func:`fit_path`. Only costs of zero matter here; :func:`fit_budgets` limits the sum of the costs
+        instead of the number of features.
     sizes : integers of at least 0
         Numbers of features, not counting unpenalized ones.
     algorithm : {"local_search", "cd", "iht"}
-        "local_search": swaps improve the models of all sizes. "cd": without swaps. "iht": as in the paper's procedure,
-        iterative hard thresholding finds the sizes that a path of coordinate descent skips.
+        "local_search": swaps improve the models of all sizes. "cd": no swaps. "iht": iterative hard thresholding finds the
+        sizes that a path of coordinate descent skips, as in the paper.
     effort, swaps, q, improvement :
-        How hard and where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a
-        returned model.
+        Settings of local search, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
     max_norm : float, optional
-        Also require ``||beta||_2 <= max_norm`` (of all coefficients, unpenalized features included; of the standardised ones
-        with ``standardize``): the estimator of the paper's error bounds. It keeps coefficients finite where the classes can be
-        separated. Each size is then solved for its own multiplier, which takes several times as long.
+        Also require ``||beta||_2 <= max_norm`` for all coefficients, also of unpenalized features (with ``standardize``, the
+        standardised ones), as in the paper's error bounds. It keeps coefficients finite if the classes can be separated, and
+        takes several times as long.
     tol, n_jobs, progress :
         As in :func:`fit_path`.
 
     Returns
     -------
     Sizes
-        A size that cannot be reached, because X has no more columns or no further feature improves the model, holds the best
-        smaller model; its ``reached`` is False.
+        If X has no more columns, or no further feature improves the model, a size has the best smaller model; its ``reached``
+        is False.
 
     Examples
     --------

@@ -40,15 +40,15 @@ class Shape(NamedTuple):
 
 
 def plot_groups(model: Model | Any, top: int = 9) -> Figure:
-    """Draw the coefficients of each group of a model: its columns in their order, all groups on one scale.
+    """Draw the coefficients of each group of a model, all groups on one scale.
 
-    Of bins (:func:`ellzero.bins`), this is the shape of a column's effect; of a categorical variable, the effect of each
+    For bins (:func:`ellzero.bins`), this shows the shape of a column's effect; for a categorical variable, the effect of each
     category.
 
     Parameters
     ----------
-    model : a Model, an ExactSolution, or a fitted estimator, that was fitted with ``groups``; of several classes or targets,
-        each has its own bars
+    model : a Model, an ExactSolution or an estimator, fitted with ``groups``; each of several classes or targets has its own
+        bars
     top : the largest number of groups; those whose coefficients differ most are shown
 
     Returns

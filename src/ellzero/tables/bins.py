@@ -19,16 +19,16 @@ MISSING = "missing"
 
 
 def bins(X: Any, n_bins: int = 8, *, like: Any = None) -> pd.DataFrame:
-    """Return an indicator for each range of the values of each column, in a data frame.
+    """Return a data frame with an indicator for each range of values of each column.
 
-    The columns are named ``age=[30, 40)``, so that ``groups="auto"`` takes the bins of a column together: a model is then a sum
-    of few step functions, one of each column.
+    The columns are named ``age=[30, 40)``, so that ``groups="auto"`` groups the bins of a column: a model is then a sum of a
+    few step functions.
 
     Parameters
     ----------
     X : (n, p) data frame or array of numbers; a missing value (NaN) has its own bin
-    n_bins : the largest number of bins of a column, with about as many rows in each; fewer where values repeat
-    like : the X that the ranges are from, such as the training rows; by default X itself
+    n_bins : the largest number of bins of a column, with about equally many rows in each; fewer if values repeat
+    like : X that defines the ranges, such as the training rows; by default X itself
 
     Returns
     -------

@@ -130,7 +130,7 @@ def check_names(columns: list[str], names: list[str], source: str, option: str =
 
 
 def first_names(columns: Sequence[object]) -> str:
-    """Return the names of the first few columns: as they are if they are short and plain, otherwise quoted."""
+    """Return the names of the first few columns, quoted unless they are short and plain."""
     names = [str(name) for name in columns[:10]]
     words = [name if name.isprintable() and len(name) <= LONGEST_COMPARED else quoted(name) for name in names]
     return ", ".join(words) + (", ..." if len(columns) > 10 else "")

@@ -50,7 +50,7 @@ def whole(source: str) -> Iterator[None]:
 def readable(source: str, kind: str = "") -> Iterator[None]:
     """Replace whatever a library says about a damaged file inside a `with` block by a sentence: libraries fail in many ways.
 
-    Errors of the system, which name a file or a full disk, stay as they are.
+    Errors of the system, which name a file or a full disk, are unchanged.
     """
     try:
         yield

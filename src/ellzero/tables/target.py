@@ -115,7 +115,7 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
 
 
 def few_labels(labels: NDArray[Any]) -> str:
-    """Return the first few labels for a message: as they are if they are short and plain, otherwise quoted."""
+    """Return the first few labels for a message, quoted unless they are short and plain."""
     few = [str(label) for label in labels[:MANY].tolist()]
     words = [text if text.isprintable() and len(text) <= LONGEST_NAME else quoted(text) for text in few]
     return ", ".join(words) + (", ..." if len(labels) > MANY else "")

@@ -82,7 +82,7 @@ class TextTable:
         self.header = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
 
     def batches(self, rows: int | None, text: Iterable[str], stack: ExitStack) -> Iterator[pd.DataFrame]:
-        """Yield data frames of `rows` rows (None: one with all of them); the columns `text` stay as they are written."""
+        """Yield data frames of `rows` rows (None: one with all of them); the columns `text` keep their spelling."""
         source = self.source
         with explained(source.shown, source.encoding):
             reader = stack.enter_context(
@@ -110,7 +110,7 @@ class TextTable:
 
 
 def first_row(source: str, text: Any, options: dict[str, Any], encoding: str) -> list[str]:
-    """Read the header as it is written: pandas would rename columns of the same name, and take "NA" for a missing one."""
+    """Read the header unchanged: pandas would rename columns of the same name, and take "NA" for a missing one."""
     with explained(source, encoding):
         codecs.lookup(options["encoding"])
         lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
