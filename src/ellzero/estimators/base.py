@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.progress import check_progress
+from ellzero.base.progress import progress_stream
 from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
 from ellzero.design import Design, as_design, is_stored
@@ -149,15 +149,15 @@ class L0Estimator(BaseEstimator):
     def _path_options(self, **more: Any) -> PathOptions:
         """Return the options of paths and sizes; an exact search starts from the models of local search."""
         algorithm = "local_search" if self.algorithm == "exact" else self.algorithm
-        return path_options(**{"algorithm": algorithm, "tol": self.tol} | more)
+        return path_options(**{"algorithm": algorithm, "tol": self.tol, "progress": False} | more)
 
     def _search_options(self) -> SearchOptions:
         """Return the options of an exact search.
 
         A user's function for progress is not passed on: it takes the share of work that is done, which a search does not know.
         """
-        check_progress(self.progress)
-        shown = not callable(self.progress) and bool(self.progress)
+        progress_stream(self.progress)  # so that a bad one is refused
+        shown = False if callable(self.progress) else self.progress
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
     def _set_coefficients(self, models: list[Model]) -> None:
