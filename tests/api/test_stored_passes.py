@@ -13,7 +13,7 @@ from support.stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, Slow, sam
 import ellzero as ez
 from ellzero.design import as_design, stored
 from ellzero.design.store import Moments, Products
-from ellzero.design.stored import Passes, WaitingRequest, StoredDesign
+from ellzero.design.stored import Passes, StoredDesign, WaitingRequest
 
 
 def test_questions_of_several_threads_share_a_pass():
