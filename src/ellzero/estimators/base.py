@@ -168,8 +168,7 @@ class L0Estimator(BaseEstimator):
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
         self._spread = {int(j): float(s) for model in models for j, s in zip(model.support, model.spread, strict=True)}
-        known = [model for model in models if model.centre is not None]
-        self._centre = {int(j): float(c) for model in known for j, c in zip(model.support, model.centre, strict=True)}
+        self._centre = {int(j): float(c) for model in models for j, c in zip(model.support, model.centre, strict=True)}
         (single, *several), self._statistics = [model.statistics for model in models], None
         if not several and single is not None:  # each of several problems has its own
             self._statistics = replace(single, rows=self._rows)

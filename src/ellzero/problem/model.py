@@ -69,7 +69,7 @@ class Model:
     spread: Array  # standard deviations of the features, in the data of the fit
     spent: float
     groups: tuple[str, ...] | None  # the name of each column's group; None without groups
-    centre: Array | None = None  # means of the features, in the data of the fit
+    centre: Array  # means of the features, in the data of the fit
     statistics: FitStatistics | None = None
 
     @property
