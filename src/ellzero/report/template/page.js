@@ -119,6 +119,7 @@ function start() {
   byId("score-note").textContent = report.selection.note;
   byId("stability-note").textContent = report.selection.stability_note;
   startCalculator();
+  startCard();
   startThreshold();
   showHeadline();
   showData();
