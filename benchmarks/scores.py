@@ -33,21 +33,36 @@ Array = NDArray[np.float64]
 SECONDS, THREADS = 60.0, 2
 INTRODUCTION = """# Score cards
 
-At most k columns of zeros and ones have whole points from -5 to 5; the scale is at most 2. Losses are mean logistic losses on all
-rows. "FasterRisk" has its default settings, "refit" is the best of its pool after scale and intercept were fitted again. "Search" is
-the heuristic alone, "proof" all that comes after it. Every certificate was verified.
+At most k columns of zeros and ones have whole points from -5 to 5; the scale is at most 2. Losses are mean logistic losses
+on all rows. "FasterRisk" has its default settings, "refit" is the best of its pool after scale and intercept were fitted
+again. "Search" is the heuristic alone, "proof" all that comes after it. Every certificate was verified.
 """
-CARDS_TEXT = """At most {seconds:g} s for search and proof, `n_jobs={threads}`. heart, compas and fico are real, thresholded at
-quantiles, and so is breast cancer (scikit-learn's). The others are drawn: tables of the shapes of well-known ones, with columns that
-are thresholds of correlated numbers, and labels by a card of eight columns, for "separable" without any noise."""
-FOLDS_TEXT = """The same five folds for all; questions are made from the training rows. Loss is the mean logistic loss on held-out rows;
-"too sure" is the slope of the logistic regression of held-out labels on log-odds: 1 is perfect, below 1 is too sure."""
+CARDS_TEXT = """At most {seconds:g} s for search and proof, `n_jobs={threads}`. heart, compas and fico are real,
+thresholded at quantiles, and so is breast cancer (scikit-learn's). The others are drawn: tables of the shapes of well-known
+ones, whose columns are thresholds of correlated numbers, with labels by a card of eight columns and noise; "mushroom" has no
+noise."""
+FOLDS_TEXT = """The same five folds for all; questions are made from the training rows. Loss is the mean logistic loss on
+held-out rows. The slope is that of held-out labels on log-odds: 1 is perfect, below 1 is too sure."""
 WIDE_TEXT = """Every distinct value is a threshold: FICO {fico}, COMPAS {compas}. Search without a proof, `n_jobs={threads}`."""
-MONOTONE_TEXT = """Monotone additive models: every threshold's coefficient is at least zero, or at most zero, as the attribute's correlation
-with the target says. Logistic loss, lambda_2 = 1e-4 (mean loss), coordinate descent with bounds; fastsparsegams has the same penalties,
-scaled to its sum of losses, and its own bounds. Of each path: the model with the most thresholds up to the size. AUC is held out
-(a fifth of the rows)."""
-HEADER = ["data", "k", "FasterRisk", "refit", "s", "here", "search s", "status", "proof s", "supports", "gap", "MB", "`verify` s"]
+MONOTONE_TEXT = """Every threshold's coefficient is at least zero, or at most zero, as the attribute's correlation with the
+target says. Logistic loss, lambda_2 = 1e-4 (mean loss), coordinate descent with bounds; fastsparsegams has the same penalty,
+scaled to its sum of losses, and its own bounds. Of each path: the model with the most thresholds up to a size. AUC is that of
+a fifth of the rows, held out."""
+HEADER = [
+    "data",
+    "k",
+    "FasterRisk",
+    "refit",
+    "s",
+    "here",
+    "search s",
+    "status",
+    "proof s",
+    "supports",
+    "gap",
+    "MB",
+    "`verify` s",
+]
 
 
 class Questions(NamedTuple):
@@ -162,7 +177,13 @@ def card_row(section: Section, data: Questions, k: int, seconds: float) -> list[
         card.certificate_.save(Path(folder) / "proof.npz")
         size = (Path(folder) / "proof.npz").stat().st_size / 1e6
     peers = ["", "", ""] if other is None else [f"{other[0].loss:.5f}", f"{other[1].loss:.5f}", three_digits(other[2])]
-    cells = [f"{card.loss_:.5f}", three_digits(card.seconds_[0]), card.status_, three_digits(card.seconds_[1]), f"{card.supports_:,}"]
+    cells = [
+        f"{card.loss_:.5f}",
+        three_digits(card.seconds_[0]),
+        card.status_,
+        three_digits(card.seconds_[1]),
+        f"{card.supports_:,}",
+    ]
     gap = "0" if card.status_ == "optimal" else f"{100.0 * card.gap_:.2g} %"
     section.raw.append({"data": data.name, "k": k, "loss": card.loss_, "status": card.status_, "gap": card.gap_})
     row = [f"{data.name} {data.X.shape}", str(k), *peers, *cells, gap, three_digits(size), three_digits(verified)]
@@ -218,13 +239,13 @@ def folds(quick: bool) -> Section:
                 X = asked.transform(values)
                 for method, risk in held_out(X, y, train, k):
                     risks.setdefault(method, np.full(len(y), np.nan))[test] = risk(X[test])
-            for method, risk in risks.items():
-                loss = -np.log(np.clip(np.where(y > 0.0, risk, 1.0 - risk), 1e-15, 1.0)).mean()
-                cells = [f"{roc_auc_score(y > 0.0, risk):.4f}", f"{loss:.4f}", f"{calibration_slope(y, risk):.3f}"]
+            for method, held in risks.items():
+                loss = -np.log(np.clip(np.where(y > 0.0, held, 1.0 - held), 1e-15, 1.0)).mean()
+                cells = [f"{roc_auc_score(y > 0.0, held):.4f}", f"{loss:.4f}", f"{calibration_slope(y, held):.3f}"]
                 rows.append([name, str(k), method, *cells])
                 section.raw.append({"data": name, "k": k, "method": method, "cells": cells})
                 print(" | ".join(rows[-1]), flush=True)
-    section.text = "\n\n".join([FOLDS_TEXT, table(["data", "k", "method", "AUC", "loss", "too sure"], rows)])
+    section.text = "\n\n".join([FOLDS_TEXT, table(["data", "k", "method", "AUC", "loss", "slope"], rows)])
     return section
 
 
@@ -269,9 +290,18 @@ def fastsparsegams_path(X: Array, y: Array, low: Array, high: Array, most: int, 
 
     start = time.perf_counter()
     model = fastsparsegams.fit(
-        X, y, loss="Logistic", penalty="L0L2", num_gamma=1, gamma_min=LAMBDA_2 * len(y), gamma_max=LAMBDA_2 * len(y), num_lambda=100,
-        max_support_size=most, lows=low, highs=high, scale_down_factor=0.8, intercept=True,
-    )  # fmt: skip
+        X,
+        y,
+        loss="Logistic",
+        penalty="L0L2",
+        num_gamma=1,
+        gamma_min=LAMBDA_2 * len(y),
+        gamma_max=LAMBDA_2 * len(y),
+        num_lambda=100,
+        max_support_size=most,
+        lows=low,
+        highs=high,
+    )
     seconds = time.perf_counter() - start
     coef = np.asarray(model.coeffs[0].todense()).T
     out.put((coef, np.asarray(model.intercepts[0]).ravel(), seconds))
@@ -330,7 +360,9 @@ def monotone(quick: bool) -> Section:
                 cells = [str(wanted), str(size[best]), f"{loss:.5f}", f"{auc:.4f}", three_digits(seconds)]
                 rows.append([f"{name} {X.shape}", method, *cells])
                 print(" | ".join(rows[-1]), flush=True)
-    section.text = "\n\n".join([MONOTONE_TEXT, table(["data", "method", "up to", "size", "loss", "AUC", "s of the path"], rows)])
+    section.text = "\n\n".join(
+        [MONOTONE_TEXT, table(["data", "method", "up to", "size", "loss", "AUC", "s of the path"], rows)]
+    )
     return section
 
 

@@ -21,7 +21,14 @@ MOST_SECONDS, SHARE = 15.0, 0.3  # for the card, of the time for proofs
 
 
 def find_card(
-    X: object, y: ArrayLike, classes: list[Any], *, sample_weight: ArrayLike | None, names: list[str] | None, seconds: float, jobs: int
+    X: object,
+    y: ArrayLike,
+    classes: list[Any],
+    *,
+    sample_weight: ArrayLike | None,
+    names: list[str] | None,
+    seconds: float,
+    jobs: int,
 ) -> RiskScore | None:
     """Return a card for the second of two classes; None where the data do not suit one, or there is no time."""
     design = as_design(X)
@@ -76,10 +83,12 @@ def describe_card(card: RiskScore | None) -> dict[str, Any] | None:
 def proof_sentence(card: RiskScore) -> str:
     """Return what is proved of the card."""
     low, high = int(card.problem_.low.min()), int(card.problem_.high.max())
-    limits = f"at most {card.k_} questions, one about each column, and points from {low} to {high}".replace("-", "\N{MINUS SIGN}")
+    limits = f"at most {card.k_} questions, one about each column, and points from {low} to {high}".replace(
+        "-", "\N{MINUS SIGN}"
+    )
     if card.status_ == "optimal":
         return f"Proved: no card with {limits} has a lower loss on these rows."
     return (
-        f"Among cards with {limits}, the loss of another could be lower by at most {100.0 * card.gap_:.2g} %: time was up before more "
-        "was proved."
+        f"Among cards with {limits}, the loss of another could be lower by at most {100.0 * card.gap_:.2g} %: time was up "
+        "before more was proved."
     )

@@ -242,9 +242,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         problem = self._problem(X, y, sample_weight)
         self.__dict__.pop("cv_losses_", None)  # of an earlier fit
         if self.k == "cv":
-            self.cv_losses_ = {
-                k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, problem.k) + 1)
-            }
+            self.cv_losses_ = {k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, problem.k) + 1)}
             lowest = min(self.cv_losses_.values())
             problem = replace(problem, k=next(k for k, loss in self.cv_losses_.items() if loss <= (1.0 + CLOSE) * lowest))
         self.k_ = problem.k
@@ -256,7 +254,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         return self
 
     def held_out_auc(self) -> float:
-        """Return the share of pairs of rows, one of each class, that cards of the other folds rank correctly; nan without folds."""
+        """Return the AUC of the risks that cards of the other folds give; nan without folds."""
         check_is_fitted(self)
         y, known = self.problem_.y, np.isfinite(self.held_out_) & (self.problem_.y != 0.0)
         if len(np.unique(y[known])) < 2:
@@ -317,7 +315,9 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             raise InvalidInputError(f"{name} must be above zero and at most 1000, got {largest!r}.")
         whole = as_flag("whole_intercept", self.whole_intercept)
         if whole and self.scale is None:
-            raise InvalidInputError("whole_intercept needs a scale, such as scale=1: an intercept in points is a multiple of it.")
+            raise InvalidInputError(
+                "whole_intercept needs a scale, such as scale=1: an intercept in points is a multiple of it."
+            )
         problem = ScoreProblem(
             X=table,
             y=signs,

@@ -190,9 +190,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return np.array(
-            [str(names[each.column]) + each.name[len(each.variable) :] for each in self.questions_], dtype=object
-        )
+        return np.array([str(names[each.column]) + each.name[len(each.variable) :] for each in self.questions_], dtype=object)
 
     def _columns(self, X: Any, reset: bool) -> tuple[list[NDArray[Any]], list[str]]:
         """Return the columns of a table, numbers as float64 and text as objects, and their names."""

@@ -15,9 +15,9 @@ Rows that agree on the columns of a support form a cell, which holds P rows with
 
        D = E - max(B S, A S),       S = sum_j max(l_j v_j, u_j v_j).
 
-   Of features of which at most so many have points, S takes the largest terms only, less the price of each. The numbers r_i are those of any model:
-   r_i = 1 / (1 + exp(y_i eta_i)), with those of one label made smaller by one factor, so that they sum to zero. Where the
-   intercept is a number of points, it is the coefficient of a column of ones: then the r_i are taken as they are.
+   Of features of which at most so many have points, S takes the largest terms only, less the price of each. The numbers r_i are
+   those of any model: r_i = 1 / (1 + exp(y_i eta_i)), with those of one label made smaller by one factor, so that they sum to
+   zero. Where the intercept is a number of points, it is the coefficient of a column of ones: then the r_i stay as they are.
 
 Rounding: the factor exists exactly, and the numbers here are those of that point with few relative errors. What sums over cells
 make of these errors is taken off.
@@ -66,7 +66,7 @@ def dual_point(P: Array, N: Array, eta: Array, balanced: bool) -> tuple[Array, A
 
 
 class Limits(NamedTuple):
-    """What a card may do: the scale is from `least` to `most`; it has at most so many columns, that for the intercept included."""
+    """What a card may do: a scale from `least` to `most`, and at most so many columns, that for the intercept included."""
 
     least: float
     most: float
@@ -186,7 +186,10 @@ class Rows:
             ]
             sizes = np.maximum(np.abs(low), np.abs(high)) * np.asarray(Z).max(axis=0, initial=0)
             reach = limits.most * sizes.max(axis=1, initial=0) * min(fixed + room, Z.shape[1])
-            slack = EPS * ((len(Z) + self.summed + 30) * (worth + 2.0 * mass * reach + self.cost(limits.size) / self.unit) + 200.0 * self.total)
+            slack = EPS * (
+                (len(Z) + self.summed + 30) * (worth + 2.0 * mass * reach + self.cost(limits.size) / self.unit)
+                + 200.0 * self.total
+            )
             found = self.unit * (worth - np.maximum(*S) - slack) + self.cost(fixed)
         return np.asarray(np.where(np.isfinite(found), found, -np.inf))
 
@@ -204,7 +207,9 @@ class Rows:
         eta = self.X[:, used] @ values + intercept
         columns = [*inside, *maybe]
         cells = self.X[:, columns], self.P, self.N
-        return float(self.dual_bounds(cells, eta[None, :], low[columns][None, :], high[columns][None, :], asked, len(inside))[0])
+        return float(
+            self.dual_bounds(cells, eta[None, :], low[columns][None, :], high[columns][None, :], asked, len(inside))[0]
+        )
 
     def free_bounds(self, supports: NDArray[np.int64], low: Counts, high: Counts, limits: Limits, level: float) -> Array:
         """Return D of supports of the same size, by models that Newton's method finds here; it ends where D reaches a level."""
@@ -235,9 +240,11 @@ class Rows:
         code = np.zeros((len(supports), len(self.X)), dtype=np.int64)
         for i, columns in enumerate(supports.T):
             code |= self.X.T[columns].astype(np.int64) << i
-        code = (code + cells * np.arange(len(supports))[:, None]).ravel()
+        places = (code + cells * np.arange(len(supports))[:, None]).ravel()
         shape = len(supports), cells
-        P, N = (self.sums(code, np.tile(side, len(supports)), cells * len(supports)).reshape(shape) for side in (self.P, self.N))
+        P, N = (
+            self.sums(places, np.tile(side, len(supports)), cells * len(supports)).reshape(shape) for side in (self.P, self.N)
+        )
         return P, N
 
     def free_bound(self, support: NDArray[np.int64], low: Counts, high: Counts, limits: Limits) -> Array:
@@ -252,8 +259,8 @@ class Rows:
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield how many supports of a size were looked at, and those whose entropy is below a level.
 
-        They hold `inside` and columns of `maybe`. Where all columns are zeros and ones, prefixes of all but three columns are taken
-        one by one; the counts of all pairs that complete one and a further column are products of matrices.
+        They hold `inside` and columns of `maybe`. Where all columns are zeros and ones, prefixes of all but three columns are
+        taken one by one; the counts of all pairs that complete one and a further column are products of matrices.
         """
         missing = size - len(inside)
         pairs = missing >= 2 and max(self.bases, default=2) <= 2
@@ -273,7 +280,9 @@ class Rows:
             for head, ends, H in self.completed(prefix, rest, min(missing, 3)):
                 allowed = np.ones(len(H), dtype=bool)
                 if conflict is not None:
-                    allowed = ~(conflict[ends[0], ends[1]] | conflict[ends[0]][:, head].any(1) | conflict[ends[1]][:, head].any(1))
+                    allowed = ~(
+                        conflict[ends[0], ends[1]] | conflict[ends[0]][:, head].any(1) | conflict[ends[1]][:, head].any(1)
+                    )
                 few = np.flatnonzero(~(self.unit * H >= level) & allowed)
                 begin = np.tile(np.array([*prefix, *head], dtype=np.int64), (len(few), 1))
                 yield int(allowed.sum()), np.column_stack([begin, ends[0][few], ends[1][few]])
@@ -356,7 +365,7 @@ class Blocks:
 
 
 def fitted(P: Array, N: Array, Z: Array, b: Array, steps: int) -> Array:
-    """Return the coefficients of linear functions of cells, one for each row of counts, after cautious steps of Newton's method."""
+    """Return coefficients of linear functions of cells, one for each row of counts, after cautious steps of Newton's method."""
     T, d = P + N, Z.shape[1]
     products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), d * d)
     ridge = 1e-6 * np.eye(d) * np.maximum(T.sum(axis=1), 1e-300)[:, None, None] / len(Z)

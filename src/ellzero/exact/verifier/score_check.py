@@ -305,10 +305,8 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
         fingerprint_vector(signs) == header["fingerprint_y"] and (signs[... if weights is None else weights > 0.0] != 0.0).all()
     )
     require(same, "y is not the target that the certificate was made for.")
-    values = values.astype(np.uint8)
-    ones = p if header["whole_intercept"] else -1
-    values = np.hstack([values, np.ones((n, 1), np.uint8)]) if header["whole_intercept"] else values
-    data = values, signs, weights, float(header["lambda_0"]), ones
+    columns = [values.astype(np.uint8)] + [np.ones((n, 1), np.uint8)] * header["whole_intercept"]
+    data = np.hstack(columns), signs, weights, float(header["lambda_0"]), p if header["whole_intercept"] else -1
     require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
     if not exactly:
         return Rows.of(*data)

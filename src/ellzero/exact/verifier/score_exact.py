@@ -71,7 +71,8 @@ class ExactRows(Rows):
             free = sorted(gain[fixed:], reverse=True)[: max(limits.size - fixed, 0)]
             price = Fraction(self.price)
             S = [
-                scale * self.unit * sum(gain[:fixed]) + sum((max(scale * self.unit * each - price, Fraction(0)) for each in free), Fraction(0))
+                scale * self.unit * sum(gain[:fixed])
+                + sum((max(scale * self.unit * each - price, Fraction(0)) for each in free), Fraction(0))
                 for scale in (Fraction(limits.least), Fraction(limits.most))
             ]
             out[i] = ARITHMETIC.floor(self.unit * worth - max(S) + price * (fixed - (self.ones >= 0)))
