@@ -14,9 +14,10 @@ from ellzero.report.words import named
 from ellzero.scores.risk_score import RiskScore
 from ellzero.scores.thresholds import Thresholds
 
-SIZE, CUTS = 5, 4  # questions of the card, and cuts of each column of numbers
+SIZE, CUTS = 5, (4, 3, 2, 1)  # questions of the card, and cuts of each column of numbers: as many as leave time for a proof
 FEWEST_ROWS, MOST_ROWS = 100, 100_000
-MOST_COLUMNS, MOST_QUESTIONS = 60, 150  # with so many, the proof is done in seconds
+MOST_QUESTIONS = 90
+USELESS = 0.5  # gaps above it are not told
 MOST_SECONDS, SHARE = 15.0, 0.3  # for the card, of the time for proofs
 
 
@@ -33,15 +34,16 @@ def find_card(
     """Return a card for the second of two classes; None where the data do not suit one, or there is no time."""
     design = as_design(X)
     n, p = design.shape
-    if len(classes) != 2 or not FEWEST_ROWS <= n <= MOST_ROWS or p > MOST_COLUMNS or not seconds > 0.0:
+    if len(classes) != 2 or not FEWEST_ROWS <= n <= MOST_ROWS or p > MOST_QUESTIONS or not seconds > 0.0:
         return None
     columns = np.arange(p, dtype=np.int32)
     table = np.column_stack([design.matvec(columns[j : j + 1], np.ones(1)) for j in columns])
     try:
-        questions = Thresholds(per=CUTS).fit(table)
+        tried = (Thresholds(per=per).fit(table) for per in CUTS)
+        questions = next((each for each in tried if len(each.questions_) <= MOST_QUESTIONS), None)
     except InvalidInputError:  # nothing to ask: every column is constant
         return None
-    if len(questions.questions_) > MOST_QUESTIONS:
+    if questions is None:
         return None
     places = np.array([question.column for question in questions.questions_])
     card = RiskScore(
@@ -88,6 +90,8 @@ def proof_sentence(card: RiskScore) -> str:
     )
     if card.status_ == "optimal":
         return f"Proved: no card with {limits} has a lower loss on these rows."
+    if card.gap_ > USELESS:
+        return f"The best card found with {limits}. It is not proved: time was up first."
     return (
         f"Among cards with {limits}, the loss of another could be lower by at most {100.0 * card.gap_:.2g} %: time was up "
         "before more was proved."
