@@ -16,7 +16,7 @@ from ellzero.scores.thresholds import Thresholds
 
 SIZE, CUTS = 5, (4, 3, 2, 1)  # questions of the card, and cuts of each column of numbers: as many as leave time for a proof
 FEWEST_ROWS, MOST_ROWS = 100, 100_000
-MOST_QUESTIONS = 90
+MOST_QUESTIONS = 60
 USELESS = 0.5  # gaps above it are not told
 MOST_SECONDS, SHARE = 15.0, 0.3  # for the card, of the time for proofs
 
