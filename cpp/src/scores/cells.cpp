@@ -8,12 +8,12 @@
 namespace ellzero {
 namespace {
 
-constexpr uint64_t widest_table = 1 << 14;           // codes up to which cells are found by a table of all
+constexpr uint64_t widest_table = 1 << 14;            // codes up to which cells are found by a table of all
 constexpr uint64_t largest_code = uint64_t{1} << 48;  // to which another digit may be added
-constexpr int most_steps = 60;      // of Newton's method
-constexpr int most_halvings = 40;   // of a step
-constexpr double enough = 1e-15;    // a decrease of the loss, relative to the weights, that ends a fit
-constexpr double flatness = 1e-11;  // added to curvatures, so that a flat direction has a step
+constexpr int most_steps = 60;                        // of Newton's method
+constexpr int most_halvings = 40;                     // of a step
+constexpr double enough = 1e-15;                      // a decrease of the loss, relative to the weights, that ends a fit
+constexpr double flatness = 1e-11;                    // added to curvatures, so that a flat direction has a step
 
 double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); }
 

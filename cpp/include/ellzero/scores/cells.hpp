@@ -10,14 +10,14 @@
 
 namespace ellzero {
 
-// What a score may be: points in [low, high] times a scale in [least, most], for at most k columns. The intercept is free, unless
-// there is a column of ones for it, which every support has: then it is a whole number of points, too.
+// What a score may be: points in [low, high] times a scale in [least, most], for at most k columns. The intercept is free,
+// unless there is a column of ones for it, which every support has: then it is a whole number of points, too.
 struct ScoreLimits {
     std::vector<int32_t> low, high;  // of each column; zero is between them
     double least = 0.0, most = 2.0;
     double price = 0.0;  // of each column but that of ones
     int k = 5;
-    int ones = -1;                       // the column of ones; -1: there is none
+    int ones = -1;                  // the column of ones; -1: there is none
     std::vector<uint8_t> conflict;  // p x p: columns that no card has both of; empty if there are none
 
     bool meet(int a, int b) const { return !conflict.empty() && conflict[static_cast<size_t>(a) * low.size() + b] != 0; }
