@@ -101,3 +101,25 @@ def test_missing_values_are_counted_by_column(run, tmp_path):
         "report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--quiet", "--out", tmp_path / "page.html"
     )
     assert content(tmp_path / "page.html")["data"]["missing"] == {"summary": "none", "columns": []}
+
+
+@pytest.mark.filterwarnings("ignore:the chosen model has max_support")
+@pytest.mark.parametrize("kind", ["labels", "positive", "numbers"])
+def test_rows_of_another_file_are_prepared_as_the_data_was(run, tmp_path, kind):
+    frame = messy()
+    frame["three"] = np.where(frame.a > 0.5, "low", np.where(frame.b > 0, "mid", "high"))
+    first, second = frame.iloc[:80], frame.iloc[80:].iloc[:, ::-1]  # columns in another order
+    first.to_csv(tmp_path / "data.csv", index=False)
+    second.to_csv(tmp_path / "other.csv", index=False)
+    target = {"labels": "label", "positive": "three", "numbers": "b"}[kind]
+    words = {"labels": [], "positive": ["--positive", "mid"], "numbers": ["--regression"]}[kind]
+    argv = [tmp_path / "data.csv", "--target", target, "--drop", "id", "--one-hot", "--impute", "median", *words]
+    out = tmp_path / "page.html"
+    run.ok("report", *argv, "--test", tmp_path / "other.csv", "--out", out, "--time-limit", "0", "--max-support", "3")
+    page = content(out)
+    assert f"on {len(second)} others" in page["test"]["words"]
+    assert all("test" in model for model in page["models"])
+    if kind == "labels":
+        second.assign(label="odd").to_csv(tmp_path / "odd.csv", index=False)
+        bad = run.error("report", *argv, "--test", tmp_path / "odd.csv", "--out", out)
+        assert "has the value 'odd', which the data lacks" in bad

@@ -20,6 +20,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, 
 import ellzero as ez
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli import main
+from ellzero.report.beside import describe_ridge, ridge_of_all
 from ellzero.report.models import (
     ROC_POINTS,
     SCATTER_POINTS,
@@ -698,3 +699,45 @@ def test_many_rows_are_sampled_for_cross_validation(tmp_path):
         assert np.mean(y[test] == "rare") == pytest.approx(np.mean(y[100:] == "rare"), abs=1e-3)
     assert sampled_splits(y, None, [(np.arange(10), np.arange(10, 20))], classes=True) is None
     assert sampled_splits(y[:SAMPLED], None, 5, classes=True) is None
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "regression"])
+def test_a_model_of_all_features_and_other_rows_stand_beside(kind):
+    X, y = regression(40) if kind == "regression" else classification(40, n=150, classes=2 + (kind == "multiclass"))
+    other, truth = regression(41) if kind == "regression" else classification(41, n=90, classes=2 + (kind == "multiclass"))
+    is_numbers = kind == "regression"
+    summary = write_and_read(X, y, regression=is_numbers, test=(other, truth), time_limit=0)[0]
+    k = summary["selection"]["chosen"]
+    found = summary["models"][k]["test"]
+    model = (ez.L0Regressor if is_numbers else ez.L0Classifier)(k=k, lambda_2=1e-2).fit(X, y)
+    if is_numbers:
+        assert found["r2"] == pytest.approx(r2_score(truth, model.predict(other)), rel=1e-4)
+    else:
+        assert found["accuracy"] == pytest.approx(accuracy_score(truth, model.predict(other)))
+        scores = np.reshape(model.decision_function(other), (len(other), -1))
+        for c, label in enumerate(summary["positive"]):
+            assert found["roc"][c]["auc"] == pytest.approx(roc_auc_score(truth == label, scores[:, c]))
+            assert set(found["roc"][c]) == {"auc", "interval"}  # no curves: the page stays small
+    ridge = summary["ridge"]
+    assert f"all {X.shape[1]} features" in ridge["words"]
+    measure = "r2" if is_numbers else "accuracy"
+    assert 0.3 < ridge[measure] <= 1.0
+    assert "played no part" in summary["test"]["words"]
+    with pytest.raises(InvalidInputError, match="test must have the"):
+        write_and_read(X, y, regression=is_numbers, test=(other[:, 1:], truth), time_limit=0)
+    if not is_numbers:
+        with pytest.raises(InvalidInputError, match="test has the label 'yak', which y does not have"):
+            write_and_read(X, y, test=(other, np.where(truth == "cat", "yak", truth)), time_limit=0)
+
+
+def test_the_ridge_is_that_of_cross_validation():
+    X, y = classification(43)
+    estimator = fitted(X, y)
+    ridge = ridge_of_all(estimator, X, y, None)
+    assert np.count_nonzero(ridge.coef_) == X.shape[1]
+    pairs = zip(ridge.cv_results_.splits, estimator.cv_results_.splits, strict=True)
+    assert all((one[1] == other[1]).all() for one, other in pairs)
+    found = describe_ridge(ridge, (y == "dog").astype(int), np.ones(len(y)), "binary", "logistic", X.shape[1])
+    decision = ridge.cv_results_.chosen.decision[:, ridge.cv_results_.best[1], 0]
+    assert found["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision))
+    assert ridge_of_all(estimator, sparse.csr_matrix((10, 5000)), y, None) is None  # it would take long

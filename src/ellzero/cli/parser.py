@@ -239,6 +239,7 @@ def add_risk_score(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--card", metavar="FILE", help="page to print (HTML)")
     group.add_argument("--proof", metavar="FILE", help="certificate to write (npz), for 'ellzero verify'")
     group.add_argument("--title", help="heading of the page")
+    group.add_argument("--test", metavar="FILE", help="another table with the same columns: how well the model predicts it")
     group.add_argument("--outcome", metavar="WORDS", help="what the risk is of, in the page's words")
 
 
@@ -273,6 +274,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     group = add_output(parser, "HTML file to write (default: report.html)")
     parser.set_defaults(out="report.html")
     group.add_argument("--title", help="heading of the page")
+    group.add_argument("--test", metavar="FILE", help="another table with the same columns: how well the model predicts it")
     group.add_argument(
         "--subject", default="row", metavar="WORD", help="what a row is, in the page's words, such as patient (default: row)"
     )

@@ -6,11 +6,13 @@ import argparse
 import datetime
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
-from ellzero.cli.data import Data, load_data, quoted_name
+from ellzero.cli.data import Data, load_data, load_new_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.parser import make_parser
@@ -18,6 +20,8 @@ from ellzero.cli.preparation import TablePreparation, category_name
 from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
 from ellzero.report.words import Words
+from ellzero.tables.columns import check_presence
+from ellzero.tables.target import column_labels, column_response
 
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
@@ -41,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     settings = {
         name: value for each in (kind, write_report, Words) for name, value in settings_for(each, args, data, **own).items()
     }
-    summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps})
+    test = None if args.test is None else other_rows(args, data)
+    summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps, "test": test})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
         "command": "report",
@@ -57,6 +62,25 @@ def run(args: argparse.Namespace) -> int:
     print_result(args, result, f"{summary['plain']}\n{summary['lead']}\n{summary['certificate']['sentence']}\n{written}")
     interrupted = any(row["status"] == "interrupted" for row in summary["certificate"]["rows"])
     return exit_code("interrupted" if interrupted else None, written=True)
+
+
+def other_rows(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
+    """Return features and target of the table that --test names, prepared as those of the fit were."""
+    if not isinstance(data.preparation, TablePreparation):
+        raise InvalidInputError("--test is for tables: the columns of a matrix have no names.")
+    given = argparse.Namespace(**{**vars(args), "data": args.test, "format": None, "keep": [data.target]})
+    X, frame = load_new_data(given, data.preparation, len(data.preparation.features), None)
+    check_presence(frame, [data.target], args.test, "--target: ")
+    if args.regression:
+        return X, column_response(frame[data.target], args.test, args.decimal)
+    found, known = column_labels(frame[data.target]), {str(label): label for label in np.unique(data.y)}
+    rest = f"not {data.positive}"  # what --positive makes of all other classes
+    labels = [str(label) if str(label) in known else rest if rest in known else str(label) for label in found]
+    if unknown := sorted({label for label in labels if label not in known}):
+        raise InvalidInputError(
+            f"--test: target {data.target!r} of {args.test} has the value {unknown[0]!r}, which the data lacks."
+        )
+    return X, np.array([known[label] for label in labels])
 
 
 def data_arguments(args: argparse.Namespace) -> list[str]:

@@ -24,6 +24,7 @@ from ellzero.design import as_design
 from ellzero.estimators.choice_rules import FEWEST_FEATURES, FOLDS
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.problem.rows import LEAST_ROWS
+from ellzero.report.beside import ridge_of_all
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
 from ellzero.report.score_card import find_card
@@ -75,6 +76,7 @@ def write_report(
     regression: bool = False,
     time_limit: float | None = 30.0,
     sample_weight: ArrayLike | None = None,
+    test: tuple[Any, ArrayLike] | None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
@@ -88,6 +90,7 @@ def write_report(
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
     sample_weight : (n,), optional
+    test : (X, y) of rows that play no part, such as those of another hospital: their figures stand beside the held-out ones
     progress : show progress on standard error; by default only on a terminal or in a notebook, after two seconds
     target : the name of y
     subject : what a row is, in the page's words, such as "patient"
@@ -134,9 +137,8 @@ def write_report(
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     seconds = math.inf if time_limit is None else time_limit
     limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
-    say_step(
-        progress, f"step 1 of 3: how many features are enough, by cross-validation; then the proof{limit if seconds else ''}"
-    )
+    then = f"; then the proof{limit}" if seconds else ""
+    say_step(progress, f"step 1 of 3: how many features are enough, by cross-validation{then}")
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs, others = list[Proof](), None
     if seconds > 0.0:
@@ -148,9 +150,8 @@ def write_report(
     if not regression:
         classes, names, jobs = estimator._shown_classes(), estimator.cv_results_.names, as_threads(settings.get("n_jobs"))
         card = find_card(X, y, classes, sample_weight=sample_weight, names=names, seconds=seconds, jobs=jobs)
-    summary = summarise(
-        estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, card=card, words=Words(**words)
-    )
+    beside = {"others": others, "card": card, "ridge": ridge_of_all(estimator, X, y, sample_weight), "test": test}
+    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=Words(**words), **beside)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import safe_line
+from ellzero.base.quoting import quoted, safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
 from ellzero.estimators.cautions import cautions_on
@@ -21,6 +21,7 @@ from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import feature_name
+from ellzero.report.beside import describe_ridge, figures_alone, other_rows
 from ellzero.report.data import describe_classes, describe_features, describe_response, describe_variables
 from ellzero.report.models import (
     THRESHOLDS,
@@ -62,6 +63,8 @@ def summarise(
     proofs: Sequence[Proof] = (),
     others: Alternatives | None = None,
     card: RiskScore | None = None,
+    ridge: Any = None,
+    test: tuple[Any, ArrayLike] | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the content of the page about a fitted `L0ClassifierCV` or `L0RegressorCV`.
@@ -73,6 +76,8 @@ def summarise(
     proofs : results of exact searches, one for each output of the chosen model (see `prove`); none if there was no search
     others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
     card : the score card of the same data (see `find_card`); None if there is none
+    ridge : a model of all features on the same folds (see `ridge_of_all`); None if it was not fitted
+    test : X and y of rows that played no part
     words : names and remarks of the user
 
     Returns
@@ -147,6 +152,10 @@ def summarise(
         if labels:
             model["cautions"] = model_cautions(column, point, design, values[counted], counted, summary)
     describe_tested(summary, held_out)
+    if ridge is not None:
+        summary["ridge"] = describe_ridge(ridge, values, weight, kind, loss, design.shape[1])
+    if test is not None:
+        summary["test"] = describe_test(summary, test, labels, column, design)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
     summary["certificate"] = describe_proofs(proofs, models[chosen]["k"], proved, summary["subjects"])
     summary["others"] = describe_others(others, sign)
@@ -201,6 +210,21 @@ def describe_selection(results: CrossValidation, loss: str, n_features: int) -> 
         "sign": -1 if is_loss(results.scoring) else 1,
         **selection_notes(folds, results.choice.why, at_limit),
     }
+
+
+def describe_test(
+    summary: dict[str, Any], test: tuple[Any, ArrayLike], labels: list[Any], column: Column, design: Design
+) -> dict[str, str]:
+    """Add to each model its figures on rows that played no part, and return what these are called."""
+    values = class_numbers(test[1], labels)
+    if labels and (values < 0).any():
+        unknown = np.asarray(test[1]).ravel()[values < 0][0]
+        raise InvalidInputError(f"test has the label {quoted(unknown)}, which y does not have.")
+    rows = other_rows(test[0], values, column, design)
+    for point, model in enumerate(summary["models"]):
+        model["test"] = figures_alone(describe_fit(rows, point, summary["kind"], summary["loss"]))
+    words = f"The model fitted on all {summary['subjects']}, on {len(values):,} others that played no part in it."
+    return {"title": "test data", "words": f"Test data: {words[0].lower()}{words[1:]}"}
 
 
 def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
