@@ -222,8 +222,11 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     gaps = raw.dtype.kind == "f" and np.isnan(raw.data if sparse.issparse(raw) else raw).any()
     medians = learn_medians(raw) if args.impute == "median" or (gaps and args.impute is None) else ()
     preparation = MatrixPreparation(raw.shape[1], matrix.first, medians)
-    X = preparation.apply(raw, matrix.source)
     filled = preparation.gaps(raw)
+    for gap in filled:
+        if gap.rows == raw.shape[0]:
+            raise InvalidInputError(f"{matrix.source} has no values at all in {gap.column}.")
+    X = preparation.apply(raw, matrix.source)
     notes = table_notes({}, preparation, filled)
     for text in notes:
         note(args, text)

@@ -53,13 +53,18 @@ def row_names(frame: pd.DataFrame, names: list[str]) -> list[str]:
     first = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)
     repeated = (np.diff(first, axis=0) == 0).any(axis=0).tolist()  # rules out nearly all of them
     likely = {name for name, again in zip(whole, repeated, strict=True) if not again}
-    likely |= {name for name in names if not is_plain(types[name]) and frame[name].head(FIRST_ROWS).is_unique}
-    return [name for name in names if name in likely and frame[name].is_unique and not frame[name].isna().any()]
+    likely |= {name for name in names if not is_plain(types[name]) and all_differ(frame[name].head(FIRST_ROWS))}
+    return [name for name in names if name in likely and all_differ(frame[name])]
+
+
+def all_differ(column: pd.Series) -> bool:
+    """Return whether no value is missing or there twice."""
+    return not column.isna().any() and len({*(column if is_plain(column.dtype) else as_text(column))}) == len(column)
 
 
 def holds_dates(column: pd.Series) -> bool:
     """Return whether all values of a column of text look like dates."""
-    return all(DATE.fullmatch(value.strip()) for value in map(str, column.dropna().unique()))
+    return all(DATE.fullmatch(value.strip()) for value in distinct_text(column)[0])
 
 
 def odd_numbers(frame: pd.DataFrame, text: list[str]) -> dict[str, list[str]]:

@@ -71,7 +71,7 @@ class CrossValidation:
         return "loss" if self.scoring == NEGATIVE_LOSS else name_score(self.scoring, "").removeprefix("held-out ")
 
     def as_shown(self, score: float) -> float:
-        """Return a score as people read it: a loss is positive."""
+        """Return `score` as people read it: a loss is positive."""
         return -score if is_loss(self.scoring) else score
 
     def to_frame(self) -> pd.DataFrame:
