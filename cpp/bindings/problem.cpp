@@ -1,6 +1,7 @@
 #include "problem.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -64,12 +65,26 @@ Penalty BoundProblem::penalty() const {
     return {lambda_1, lambda_2, data(lower), data(upper), data(prices), boxed, unequal};
 }
 
+Rules BoundProblem::known_rules() const {
+    if (rules.empty()) return {};
+    const Penalty penalty = this->penalty();
+    std::vector<Known> known(core().columns(), Known::out);  // until a column of the group may be something else than zero
+    for (int64_t c = 0; c < core().columns(); ++c) {
+        const auto j = static_cast<int32_t>(c);
+        Known& its = known[groups.head(j)];
+        if (!penalty.counted(j)) its = Known::in;
+        else if (its == Known::out && (penalty.low(j) < 0.0 || penalty.high(j) > 0.0)) its = Known::open;
+    }
+    return {rules, std::move(known)};
+}
+
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns,    make_loss(loss, smoothing, columns.blocks(), delta),
-            data(y),    data(w),
-            penalty(),  intercept,
-            tolerance,  heavy,
-            heavy_unit, groups};
+    return {columns,      make_loss(loss, smoothing, columns.blocks(), delta),
+            data(y),      data(w),
+            penalty(),    intercept,
+            tolerance,    heavy,
+            heavy_unit,   groups,
+            known_rules()};
 }
 
 Model BoundProblem::complete(Model model) const {
@@ -106,6 +121,10 @@ void register_problem(nb::module_& m) {
         .def("__init__", [](Groups* self, const Vector<int32_t>& heads, const Vector<double>& coupling) {
         new (self) Groups(to_vector(heads), to_vector(coupling));
     }, nb::arg("heads"), nb::arg("coupling"));
+    nb::class_<Rule>(m, "Rule", "If `feature` is in (always, if it is -1), at least `low` and at most `high` members are in.")
+        .def("__init__", [](Rule* self, int32_t feature, int64_t low, int64_t high, const Vector<int32_t>& members) {
+        new (self) Rule{feature, low, high, to_vector(members)};
+    }, nb::arg("feature"), nb::arg("low"), nb::arg("high"), nb::arg("members"));
     nb::class_<BoundProblem>(m, "Problem",
                              "X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.")
         .def(nb::init<>())
@@ -119,6 +138,7 @@ void register_problem(nb::module_& m) {
         .def_rw("upper", &BoundProblem::upper)
         .def_rw("prices", &BoundProblem::prices, "A feature pays lambda_0 times its price, and is always in if that is zero.")
         .def_rw("groups", &BoundProblem::groups, "At first, every column is a group of its own.")
+        .def_rw("rules", &BoundProblem::rules, "Which features may, or must, be in together; by the heads of groups.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
         .def_rw("delta", &BoundProblem::delta, "Huber's loss is linear beyond it, in the unit of y.")

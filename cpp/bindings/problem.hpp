@@ -28,6 +28,7 @@ struct BoundProblem {
     bool intercept = true;
     double heavy = 0.0, heavy_unit = 1.0;
     Groups groups;
+    std::vector<Rule> rules;
 
     const Design& core() const { return *core_; }
     Penalty penalty() const;
@@ -39,6 +40,8 @@ struct BoundProblem {
     Model complete(Model model) const;
 
   private:
+    Rules known_rules() const;
+
     const Design* core_ = nullptr;
 };
 

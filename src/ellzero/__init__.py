@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from ellzero.paths.path import Path
     from ellzero.paths.sizes import Sizes, fit_sizes
     from ellzero.plots.groups import plot_groups
+    from ellzero.problem.interactions import Interactions, interactions
     from ellzero.problem.model import Model
     from ellzero.problem.objective import objective
+    from ellzero.problem.rules import Rule, at_least, at_most, exactly, requires, together
     from ellzero.problem.stationarity import StationarityReport, check_stationarity
     from ellzero.scores.risk_score import RiskScore
     from ellzero.scores.thresholds import Thresholds
@@ -78,8 +80,10 @@ PLACES = {
     "paths.path": ["Path"],
     "paths.sizes": ["Sizes", "fit_sizes"],
     "plots.groups": ["plot_groups"],
+    "problem.interactions": ["Interactions", "interactions"],
     "problem.model": ["Model"],
     "problem.objective": ["objective"],
+    "problem.rules": ["Rule", "at_least", "at_most", "exactly", "requires", "together"],
     "problem.stationarity": ["StationarityReport", "check_stationarity"],
     "scores.risk_score": ["RiskScore"],
     "scores.thresholds": ["Thresholds"],
@@ -119,6 +123,7 @@ __all__ = [
     "ExactSolution",
     "FragileModelWarning",
     "Inference",
+    "Interactions",
     "InvalidInputError",
     "L0Classifier",
     "L0ClassifierCV",
@@ -129,6 +134,7 @@ __all__ = [
     "Path",
     "PathGrid",
     "RiskScore",
+    "Rule",
     "Sizes",
     "SparseColumnWriter",
     "Stability",
@@ -136,26 +142,32 @@ __all__ = [
     "Thresholds",
     "VerificationReport",
     "alternatives",
+    "at_least",
+    "at_most",
     "bins",
     "certify_path",
     "check_stationarity",
     "convert",
     "datasets",
+    "exactly",
     "fit_budgets",
     "fit_grid",
     "fit_path",
     "fit_sizes",
     "improve",
     "inference",
+    "interactions",
     "lambda_grid",
     "load",
     "metrics",
     "objective",
     "open_columns",
     "plot_groups",
+    "requires",
     "solve",
     "stability_selection",
     "to_device",
     "to_onnx",
+    "together",
     "verify",
 ]

@@ -76,6 +76,13 @@ class Groups:
 
     def __init__(self, heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+class Rule:
+    """
+    If `feature` is in (always, if it is -1), at least `low` and at most `high` members are in.
+    """
+
+    def __init__(self, feature: int, low: int, high: int, members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class Problem:
     """
     X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.
@@ -151,6 +158,13 @@ class Problem:
 
     @groups.setter
     def groups(self, arg: Groups, /) -> None: ...
+
+    @property
+    def rules(self) -> list[Rule]:
+        """Which features may, or must, be in together; by the heads of groups."""
+
+    @rules.setter
+    def rules(self, arg: Sequence[Rule], /) -> None: ...
 
     @property
     def loss(self) -> LossKind: ...

@@ -29,13 +29,14 @@ from ellzero.report.models import (
     error_quantiles,
     evenly_spread,
     rates_above,
+    recalibration,
     roc,
 )
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, compare, describe_proofs, percent_above, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
 from ellzero.report.summary import summarise
-from ellzero.report.words import Words, in_hundred, named
+from ellzero.report.words import Words, named, percent_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
 
@@ -179,9 +180,10 @@ def test_a_model_without_features():
     summary = write_and_read(X, y, max_support=2, shrinkage=[1e-3])[0]
     assert summary["selection"]["chosen"] == 0
     assert summary["certificate"]["rows"] == []
-    assert "nothing to prove" in summary["certificate"]["sentence"]
+    assert "there is nothing to prove" in summary["certificate"]["sentence"]
     assert summary["models"][0]["coef"] == [[]]
-    assert summary["models"][0]["roc"][0] == {"auc": 0.5, "points": [[0.0, 0.0], [1.0, 1.0]]}
+    curve = summary["models"][0]["roc"][0]
+    assert (curve["auc"], curve["points"]) == (0.5, [[0.0, 0.0], [1.0, 1.0]])
     assert "uses none" in summary["lead"]
 
 
@@ -251,7 +253,7 @@ def test_the_page_stays_small_with_many_features():
     assert summary["data"]["features"] == 100_000
     assert len(summary["features"]) < 100
     assert len(page) < 200_000
-    assert summary["certificate"]["sentence"] == "No certificate was asked for."
+    assert summary["certificate"]["sentence"] == "No proof was requested."
 
 
 def test_the_page_stays_small_with_many_rows():
@@ -310,22 +312,75 @@ def test_errors_that_most_rows_stay_below():
     assert error_quantiles(np.array([2.0]), np.ones(1)) == (2.0, 2.0)
 
 
-def test_the_headline_never_rounds_to_all_or_none():
-    assert in_hundred(37, 0.999) == "nearly all"
-    assert in_hundred(37, 1.0) == "all 37"
-    assert in_hundred(37, 1e-3) == "hardly any"
-    assert in_hundred(37, 0.0) == "none"
-    assert in_hundred(37, 0.5) == "18"
+def test_shares_never_round_to_all_or_none():
+    assert percent_of(4999, 5000) == "over 99.9 %"
+    assert percent_of(37, 37) == "100.0 %"
+    assert percent_of(1, 5000) == "under 0.1 %"
+    assert percent_of(0, 37) == percent_of(0, 0) == "0.0 %"
+    assert percent_of(1, 2) == "50.0 %"
 
 
-def test_the_headline_of_a_rare_class_imagines_more_rows():
+def test_the_headline_counts_held_out_rows():
     X, _ = classification(31, n=300)
     rare = np.where(np.arange(300) % 60 == 0, "ill", "well")
     X[rare == "ill", 0] += 3 * X[:, 0].std()
     summary = summarise(fitted(X, rare), X, rare, words=Words(target="state", subject="person"))
     assert summary["positive"] == ["well"]
     summary = summarise(fitted(X, rare, pos_label="ill"), X, rare, words=Words(target="state", subject="person"))
-    assert summary["plain"].startswith("In 17 of 1,000 people like these, state is ill. The model finds ")
+    [[cleared, alarms], [missed, found]] = summary["models"][summary["selection"]["chosen"]]["confusion"]
+    assert summary["plain"].startswith(
+        f"For 5 of 300 people, state is ill. The model finds {found:.0f} of them and wrongly flags {alarms:.0f} of the other 29"
+    )
+    assert found + missed == 5
+    assert cleared + alarms == 295
+    weight = np.where(rare == "ill", 2.0, 1.0)
+    summary = summarise(
+        fitted(X, rare, sample_weight=weight, pos_label="ill"), X, rare, sample_weight=weight, words=Words(target="state")
+    )
+    assert summary["plain"].startswith("For 3.3 % of the rows, state is ill. The model finds ")
+
+
+def test_the_area_has_delongs_interval():
+    """Against the variance as DeLong wrote it: of the shares of pairs that each row is ranked correctly in."""
+    rng = np.random.default_rng(41)
+    positive = rng.random(200) < 0.4
+    decision = np.round(positive + rng.standard_normal(200), 1)  # many are tied
+    pairs = (decision[positive][:, None] > decision[~positive]) + 0.5 * (decision[positive][:, None] == decision[~positive])
+    found = roc(positive, decision, np.ones(200))
+    assert found["auc"] == pytest.approx(pairs.mean())
+    error = np.sqrt(pairs.mean(axis=1).var() / positive.sum() + pairs.mean(axis=0).var() / (~positive).sum())
+    low, high = (np.log(end / (1 - end)) for end in found["interval"])
+    assert (high - low) / (2 * 1.959964) == pytest.approx(error / (found["auc"] * (1 - found["auc"])))
+    assert roc(positive, decision, np.full(200, 7.0))["interval"] == pytest.approx(found["interval"])
+    low, high = roc(positive, positive + 0.0, np.ones(200))["interval"]
+    assert 0.9 < low < 1.0 == pytest.approx(high)  # all pairs are ranked correctly, which is no proof of perfection
+
+
+def test_slope_and_intercept_of_the_calibration():
+    rng = np.random.default_rng(42)
+    decision = 2.0 * rng.standard_normal(20_000)
+    positive = rng.random(20_000) < expit(0.5 * decision + 0.7)
+    found = recalibration(positive, decision, np.ones(20_000))
+    slope, low, high = found["slope"]
+    assert low < 0.5 < high
+    assert low < slope < high < low + 0.1
+    middle, low, high = found["intercept"]  # with a slope of one
+    assert expit(decision + middle).mean() == pytest.approx(positive.mean(), abs=1e-6)
+    assert recalibration(positive, decision, np.full(20_000, 3.0))["slope"] == pytest.approx(found["slope"])
+    assert recalibration(decision > 0.0, decision, np.ones(20_000)) is None  # no finite estimate
+    X, y = classification(3)
+    models = summarise(fitted(X, y), X, y)["models"]
+    assert [model["calibration"][0]["line"] is None for model in models] == [True] + [False] * 5
+
+
+def test_headline_and_panel_have_the_same_counts():
+    X, y = classification(33)
+    summary = summarise(fitted(X, y), X, y)
+    model = summary["models"][summary["selection"]["chosen"]]
+    counts = [
+        round(share * rows) for share, rows in zip(model["above"][THRESHOLDS.index(0.5)], summary["tested_rows"], strict=True)
+    ]
+    assert counts == [model["confusion"][1][1], model["confusion"][0][1]]  # the panel has the headline's counts
 
 
 def test_categories_are_choices_of_the_calculator():
@@ -389,7 +444,7 @@ def test_other_models_that_are_as_good():
     others, k = summary["others"], summary["models"][summary["selection"]["chosen"]]["k"]
     found = ez.alternatives(twice, y, k=k, lambda_2=1e-2, standardize=True, within=0.01)
     assert others["models"] == len(found) > 1
-    assert others["sentence"] == f"{len(found)} models are within 1 % of the best objective. That no other is, is proved."
+    assert others["sentence"] == f"{len(found)} models are within 1 % of the best objective. Proved: there are no others."
     assert [feature["share"] for feature in others["features"]] == [use.share for use in found.features]
     marks = np.array([feature["signs"] for feature in others["features"]])
     assert sorted(marks.T.tolist()) == sorted(np.sign(found.coefficients[:15, :20]).tolist())  # equals are in any order
@@ -449,7 +504,7 @@ def test_a_better_model_that_the_proof_found_is_taken():
     assert (taken.objective, taken.gained) == (solution.objective, pytest.approx(0.2))
     certificate = describe_proofs([taken], 2, ["dog"])
     assert certificate["proved"]
-    assert "The exact search found the model on this page; the faster one" in certificate["sentence"]
+    assert "The exact search found the model on this page. The faster search" in certificate["sentence"]
     assert "worse by up to 20 %" in certificate["sentence"]
 
 
@@ -566,7 +621,7 @@ def test_the_page_shows_the_best_model_known(shrinkage, pos_label, tmp_path):
     assert chosen["k"] == 7
     assert certificate["gained"] > 1e-3
     assert (
-        "The exact search found the model on this page; the faster one, which all held-out figures are of"
+        "The exact search found the model on this page. The faster search, which all held-out figures are from"
         in (certificate["sentence"])
     )
     coef = np.zeros(30)

@@ -176,7 +176,8 @@ def test_headline_data_and_certificate(show, kind):
     assert shown.text("h1") == summary["title"]
     assert EVIL in shown.text("h1")
     assert shown.page.title() == summary["title"]
-    assert shown.text("#verdict") == shown.text("#certificate-sentence") == summary["certificate"]["sentence"]
+    assert shown.text("#certificate-sentence") == summary["certificate"]["sentence"]
+    assert "Proved" not in shown.text("header")  # the proof is not about how well the model predicts
     rows = shown.rows("#certificate")
     assert len(rows) == len(summary["certificate"]["rows"])
     for row, wanted in zip(rows, summary["certificate"]["rows"], strict=True):
@@ -190,7 +191,7 @@ def test_headline_data_and_certificate(show, kind):
     assert "May" in shown.text("#footer")
     others = summary["others"]
     assert (others is None) == (kind == "multiclass")
-    sections = {"regression": 11, "multiclass": 12, "binary": 14}
+    sections = {"regression": 12, "multiclass": 13, "binary": 15}
     assert shown.page.locator("section:visible").count() == sections[kind] + (others is not None)
     assert shown.text("#plain") == summary["plain"]
     if others is not None:
@@ -236,9 +237,9 @@ def test_cautions_and_gaps_are_shown(browser, fragile, scheme):
     gaps = [[cell.replace("\u00a0", " ") for cell in row] for row in shown.rows("#gaps")]
     assert gaps == [[EVIL, "5 (4.2 %)", "median 1.25"], ["town", "2 (1.7 %)", "category (missing)"]]
     # The words of the proof say first what it is not about, and its box is not green.
-    assert shown.text("#verdict").startswith("Proved about the search, not about new rows:")
+    assert shown.text("#certificate-sentence").startswith("Proved about the search, not about new rows:")
     border, green = shown.page.evaluate(
-        "() => [getComputedStyle(document.getElementById('verdict')).borderLeftColor,"
+        "() => [getComputedStyle(document.getElementById('certificate-sentence')).borderLeftColor,"
         " getComputedStyle(document.documentElement).getPropertyValue('--good')]"
     )
     assert border != "rgb({}, {}, {})".format(*(int(green.strip()[k : k + 2], 16) for k in (1, 3, 5)))
@@ -263,6 +264,7 @@ def test_code_follows_the_slider(show):
     score = sum(value * X.iloc[3][summary["features"][f]["name"]] for f, value in summary["models"][2]["coef"][0])
     assert names["score"] == pytest.approx(score + summary["models"][2]["intercept"][0])
     assert names["label"] in y
+    assert names["probability"] == pytest.approx(1.0 / (1.0 + np.exp(-names["score"])))
     copy = shown.page.locator(".copy").first
     copy.click()
     shown.page.wait_for_function("() => document.querySelector('.copy').textContent !== 'Copy'")
@@ -296,9 +298,7 @@ def test_charts_take_the_width_of_the_window(show):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_both_colour_schemes_are_legible(show, scheme):
     shown, _ = show("binary", color_scheme=scheme)
-    style = (
-        "node => [getComputedStyle(node).color, getComputedStyle(node.closest('section, .tiles div, body')).backgroundColor]"
-    )
+    style = "node => [getComputedStyle(node).color, getComputedStyle(node.closest('section, body')).backgroundColor]"
     for selector in ("h1", "#coef-note", "#coef tbody th", "#coef thead th"):
         text, ground = shown.page.locator(selector).first.evaluate(style)
         low, high = sorted([luminance(text), luminance(ground)])

@@ -80,21 +80,19 @@ def chosen_of(report):
 def test_the_headline_counts_patients(shown, made):
     _, frame = made
     report = report_of(shown)
-    [[cleared, alarms], [missed, found]] = chosen_of(report)["confusion"]
-    there = round(100 * (frame["stroke"] == "yes").mean())
-    text = shown.text("#plain")
-    assert text.startswith(f"In {there} of 100 patients like these, stroke is yes. The model finds ")
-    numbers = [int(word) for word in text.replace(",", "").split() if word.isdigit()]
-    assert numbers == [
-        there,
-        100,
-        round(there * found / (found + missed)),
-        round((100 - there) * alarms / (alarms + cleared)),
-        100 - there,
-    ]
-    assert "held-out patients" in text
+    [[_, alarms], [missed, found]] = chosen_of(report)["confusion"]
+    there = (frame["stroke"] == "yes").sum()
+    assert found + missed == there
+    assert shown.text("#plain").startswith(
+        f"For {there} of {ROWS} patients, stroke is yes. The model finds {found} of them and wrongly flags {alarms} of the "
+        f"other {ROWS - there}."
+    )
+    assert shown.text("#threshold-words") == (
+        f"Of {ROWS} patients, {there} are stroke = yes: {found} are found, {missed} missed. {found + alarms} are flagged, "
+        f"{alarms} of them wrongly."
+    )
     assert "loss" not in shown.text("header")
-    assert "No certificate was asked for." in shown.text("#verdict")
+    assert "No proof was requested." in shown.text("#certificate-sentence")
 
 
 def test_the_calculator_is_the_model(shown, made):
@@ -143,18 +141,38 @@ def test_the_calculator_says_what_it_has_not_seen(shown, made):
     _, frame = made
     place = shown.page.locator("#inputs label").all_inner_texts().index("age")
     box, hint = shown.page.locator(f"#input-{place}"), f"#input-{place}-hint"
-    assert shown.text(hint) == f"seen: {frame['age'].min()} to {frame['age'].max()}"
+    inside = f"{frame['age'].min()} to {frame['age'].max()}"
+    assert shown.text(hint) == f"in the data: {inside}"
+    usual = shown.text("#answer .big")
     box.fill("140")
-    assert shown.text(hint).startswith("not seen; only")
+    assert shown.text(hint) == f"outside the data: {inside}"
+    assert shown.text("#answer").startswith(f"Outside the data: age ({inside} in the data).")  # before the number
     box.fill("")
-    assert shown.text(hint) == "a number is needed"
-    assert shown.text("#answer") == "Every input needs a number."
+    assert shown.text(hint).startswith("empty: the median, ")
+    assert shown.text("#answer").startswith("Left empty, so the median is used: age.")
+    assert shown.text("#answer .big") == usual
     # What was entered stays when the size changes, if the feature stays.
     box.fill("77")
     shown.page.click("#smaller")
     labels = shown.page.locator("#inputs label").all_inner_texts()
     if "age" in labels:
         assert shown.page.locator(f"#input-{labels.index('age')}").input_value() == "77"
+
+
+def test_bars_say_what_moves_the_row(shown):
+    report = report_of(shown)
+    coef = {report["features"][f]["name"]: value for f, value in chosen_of(report)["coef"][0]}
+    assert shown.page.locator("#moves table").count() == 0  # the usual row
+    labels = shown.page.locator("#inputs label").all_inner_texts()
+    boxes = {name: shown.page.locator(f"#input-{labels.index(name)}") for name in labels}
+    before = float(boxes["age"].input_value())
+    boxes["age"].fill("80")
+    boxes["diabetes"].select_option(index=1)
+    wanted = {"age": (80.0 - before) * coef["age"], "diabetes": coef["diabetes"]}
+    rows = [(name, parsed(value)) for name, _, value in shown.rows("#moves table")]
+    assert rows == [
+        (name, pytest.approx(effect, rel=1e-2)) for name, effect in sorted(wanted.items(), key=lambda pair: -abs(pair[1]))
+    ]
 
 
 def held_out(frame):
@@ -191,7 +209,7 @@ def test_the_threshold_and_the_prevalence(shown, made):
             assert parsed(rows["specificity"]) == pytest.approx(100 * cleared / (cleared + alarms), abs=0.06)
             if found + alarms:
                 assert parsed(rows["positive predictive value"]) == pytest.approx(100 * found / (found + alarms), abs=0.06)
-            assert shown.page.locator("#people circle").count() == 100
+            assert shown.page.locator("#people circle").count() == ROWS
     shown.page.locator("#threshold").fill(str(report["thresholds"].index(0.3)))
     sensitivity, false = (probability[ill] > 0.3).mean(), (probability[~ill] > 0.3).mean()
     before = parsed(shown.text("#answer .big"))
@@ -202,8 +220,11 @@ def test_the_threshold_and_the_prevalence(shown, made):
     cleared = 0.98 * (1 - false) / (0.98 * (1 - false) + 0.02 * (1 - sensitivity))
     assert rows["negative predictive value"] == pytest.approx(100 * cleared, abs=0.06)
     assert rows["sensitivity"] == pytest.approx(100 * sensitivity, abs=0.06)
-    assert shown.text("#threshold-words").startswith("Of 1,000 patients, 20 are stroke = yes")
-    assert shown.page.locator("#people circle").count() == 1000
+    text = shown.text("#threshold-words").replace(",", "")
+    base = int(text.split()[1])
+    assert text.startswith(f"Of {base} patients {base // 50} are stroke = yes")
+    groups = [int(word) for word in text.replace(".", " ").replace(":", " ").split() if word.isdigit()][2:]
+    assert 0 not in groups  # no group that is there rounds to none
     # The calculator's odds move with those of the class.
     odds = before / (100 - before) * (0.02 / 0.98) / (ill.mean() / (1 - ill.mean()))
     assert f"{100 * odds / (1 + odds):.1f} %" in shown.text("#answer")
@@ -212,7 +233,7 @@ def test_the_threshold_and_the_prevalence(shown, made):
     assert "see below" not in shown.text("#answer")
     for nonsense in ("", "0", "100", "-3"):
         shown.page.fill("#prevalence", nonsense)
-        assert shown.text("#threshold-words").startswith("Of 100 patients")
+        assert shown.text("#threshold-words").startswith("Of 300 patients")
 
 
 def test_intervals_cover_the_share(shown):
@@ -233,11 +254,11 @@ def test_the_decision_curve(shown, made):
         own = np.mean(called & ill) - weight * np.mean(called & ~ill)
         everyone = ill.mean() - weight * (1 - ill.mean())
         text = shown.text("#benefit-words").replace("\u2212", "-")
-        words = text.split("the model is worth ")[1]
+        words = text.split("the model is then worth ")[1]
         assert float(words.split()[0]) == pytest.approx(100 * own, rel=0.06)
-        assert float(words.split("calling all ")[1].split(",")[0]) == pytest.approx(100 * everyone, rel=0.06)
+        assert float(words.split("flagging everyone ")[1].split(",")[0]) == pytest.approx(100 * everyone, rel=0.06)
         assert ("using the model is best" in text) == (own > max(everyone, 0.0))
-        assert ("one found is worth" in text) == (threshold <= 0.5)
+        assert ("for each case found" in text) == (threshold <= 0.5)
     assert shown.page.locator("#benefit svg[role=img] path").count() == 3
 
 
@@ -256,7 +277,7 @@ def test_odds_are_in_words(shown, made):
         for value in set(frame[column]) - {usual}:
             effect = coef.get(f"{column}={value}", 0.0) - coef.get(f"{column}={usual}", 0.0)
             if effect:
-                wanted[f"{column}: {value}, instead of {usual} (the most frequent)", ""] = effect
+                wanted[f"{column}: {value}, instead of {usual} (the most common)", ""] = effect
     words = shown.page.locator("#odds-words li").all_inner_texts()
     assert len(words) == len(wanted)
     for (start, rest), effect in wanted.items():
@@ -264,7 +285,18 @@ def test_odds_are_in_words(shown, made):
         assert ("multiplies" in line) == (effect >= 0.0)
         assert parsed(line.split(" by ")[-1].removesuffix(".")) == pytest.approx(math.exp(abs(effect)), rel=1e-2)
         assert "odds of stroke = yes" in line
-    assert "They are no causes" in shown.text("#odds-note")
+    assert "not causes" in shown.text("#odds-note")
+    # In the table, too, a category is compared with the reference, and a number has a standard deviation.
+    ratios = {row[0]: row[3].split("\n") for row in shown.rows("#coef")[:-1]}
+    assert parsed(ratios["diabetes"][0]) == pytest.approx(math.exp(coef["diabetes"]), rel=1e-2)
+    assert len(ratios["age"]) == 1
+    usual = frame["smoker"].mode()[0]
+    for name, cells in ratios.items():
+        column, _, value = name.partition("=")
+        if column == "smoker":
+            effect = coef[name] - coef.get(f"smoker={usual}", 0.0)
+            assert parsed(cells[0]) == pytest.approx(math.exp(effect), rel=1e-2)
+            assert cells[1] == ("reference" if value == usual else f"against {usual}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -304,11 +336,19 @@ def test_on_paper(shown):
     shown.page.emulate_media(media="print")
     assert shown.page.locator("#threshold").is_hidden()
     assert shown.text("#threshold-now") == "50 %"
-    assert shown.page.locator("#terms table").is_hidden()
+    assert shown.page.locator("#calculator-section").is_hidden()  # paper cannot calculate, but has the formula
+    report = report_of(shown)
+    words = shown.text("#in-full")
+    for f, value in chosen_of(report)["coef"][0]:
+        assert f"{abs(value):.4g}".rstrip("0") in words
+        assert report["features"][f]["name"] in words
+    assert words.endswith("probability of stroke = yes = 1 / (1 + exp(\u2212score))")
     shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert shown.page.locator("#terms table").is_visible()
+    assert shown.page.locator("#score svg").bounding_box()["width"] <= 700
     shown.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert shown.page.locator("#terms table").is_hidden()
+    assert shown.page.evaluate("document.body.style.width") == ""
+    pages = shown.page.pdf(format="A4").count(b"/Type /Page\n")
+    assert 1 <= pages <= 4
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "regression", "squared_hinge"])
@@ -336,7 +376,7 @@ def test_other_kinds_have_a_calculator_and_no_threshold(browser, tmp_path, kind)
     if kind == "regression":
         assert parsed(shown.text("#answer .big")) == pytest.approx(fitted.predict(row)[0], rel=2e-2, abs=1e-2)
         assert "nine in ten" in shown.text("#answer")
-        assert f"off by {summary['models'][summary['selection']['chosen']]['half_within']:.3g} at most" in shown.text("#plain")
+        assert f"off by at most {summary['models'][summary['selection']['chosen']]['half_within']:.3g}" in shown.text("#plain")
     elif kind == "multiclass":
         said = {line[0]: parsed(line[1]) / 100 for line in shown.rows("#answer table")}
         assert [said[str(c)] for c in range(3)] == pytest.approx(fitted.predict_proba(row)[0], abs=0.02)

@@ -6,12 +6,13 @@
 
 namespace ellzero {
 
-BestModel::BestModel(const Model& model, const ExactOptions& options)
+BestModel::BestModel(const Model& model, const ExactOptions& options, const Rules& rules)
     : lambda_0_(options.lambda_0),
       k_(options.k),
       budget_(options.budget * (1.0 + 0.5 * budget_slack)),
       null_(options.null),
       wanted_(options.wanted),
+      rules_(rules),
       objective_(Penalty::infinity),
       level_(options.wanted.level) {
     set(model);
@@ -32,6 +33,7 @@ Model BestModel::model() const {
 void BestModel::offer(const Model& model) {
     const std::lock_guard lock(mutex_);
     if (model.size > k_ || model.spent > budget_ || !(model.objective(lambda_0_) < objective())) return;
+    if (!rules_.obeys(model.support)) return;
     set(model);
     polished_ = false;
 }

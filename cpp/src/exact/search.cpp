@@ -38,7 +38,11 @@ State start_at(const Model& incumbent, double objective, const Penalty& penalty,
 }  // namespace
 
 Search::Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads)
-    : numbering_(problem), options_(options), inner_options_(options), threads_(threads), best_(incumbent, options) {
+    : numbering_(problem),
+      options_(options),
+      inner_options_(options),
+      threads_(threads),
+      best_(incumbent, options, problem.rules) {
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
     const bool exact = options.wanted.all && problem.loss.has_kink();
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);

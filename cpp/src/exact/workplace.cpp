@@ -19,7 +19,8 @@ Problem with_columns(const Problem& problem, const Columns& X) {
             problem.tolerance,
             problem.heavy,
             problem.heavy_unit,
-            problem.groups};
+            problem.groups,
+            problem.rules};
 }
 
 Witness inside(const Witness* witness, const Numbering& numbering) {

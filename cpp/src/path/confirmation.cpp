@@ -18,6 +18,7 @@ Confirmation::Confirmation(PathWork& work) : PathStep(work) {
 }
 
 Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
+    if (problem_.rules) return model;  // a single step may break them
     if (!(model.certain && model.stands_at(lambda_0))) {
         it_.load(model);
         model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
@@ -42,6 +43,7 @@ Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
 }
 
 size_t Confirmation::foresee(const Ahead& ahead, size_t start) {
+    if (problem_.rules) return ahead.size();
     std::vector<const Model*> models;
     size_t k = start;
     for (; k < ahead.size() && models.size() < descent_.foresight(); ++k) {

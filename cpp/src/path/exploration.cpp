@@ -1,6 +1,7 @@
 #include "ellzero/path/exploration.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ellzero/support/hard_thresholding.hpp"
 
@@ -23,11 +24,22 @@ constexpr int elimination_share = 64;
 }  // namespace
 
 Exploration::Exploration(PathWork& work) : PathStep(work) {
+    if (problem_.rules) {
+        exchange_ = std::make_unique<Exchange>(problem_, Penalty::infinity);
+        return;
+    }
     current_ = descent_.refit(it_);
     work_.keep(current_);
 }
 
 void Exploration::run() {
+    if (exchange_) {
+        adopt_seeds();  // one of them obeys
+        if (options_.sweep) grow_and_shrink();
+        for (const int size : options_.sizes)
+            if (size > pool_.sizes().front()) grow_to(size);
+        return;
+    }
     if (options_.sweep) {
         forward();
         if (options_.algorithm != Algorithm::iht) {
@@ -38,6 +50,33 @@ void Exploration::run() {
     adopt_seeds();
     if (options_.algorithm == Algorithm::iht) threshold_to_sizes();
     for (const int size : options_.sizes) grow_to(size);
+}
+
+// With rules, there is no sweep along lambda_0, at which single coordinates come and go: models grow by the feature that gains
+// most for its price, with its partners, until all gain too little; then the cheapest leave, one after another.
+void Exploration::grow_and_shrink() {
+    Model model = pool_.by_size().front();
+    const double last = options_.lambda_0.empty() ? 0.0 : approach * options_.lambda_0.back();
+    int poor = 0;
+    for (int step = 0; step < options_.n_lambda && poor < most_overshoots; ++step) {
+        problem_.X.monitor().poll();
+        Model next = exchange_->grown(model, Penalty::infinity);
+        if (!std::isfinite(next.cost) || next.spent <= model.spent || !work_.worth_keeping(next)) break;
+        const double gain = (model.cost - next.cost) / (next.spent - model.spent);
+        first_ = std::max(first_, gain);
+        poor = gain < std::max(last, options_.lambda_min_ratio * first_) ? poor + 1 : 0;
+        work_.keep(next);
+        model = std::move(next);
+        work_.report(0.6 * (step + 1.0) / options_.n_lambda, gain, model.size);
+    }
+    for (;;) {
+        problem_.X.monitor().poll();
+        Model next = exchange_->shrunk(model, Penalty::infinity);
+        if (!std::isfinite(next.cost) || next.size >= model.size) break;
+        work_.keep(next);
+        model = std::move(next);
+    }
+    fill(complete_up_to);
 }
 
 // Solves at one lambda_0, started from the last. Returns whether the model is small enough to go on.
@@ -115,14 +154,17 @@ void Exploration::fill(int most) {
 void Exploration::grow_to(int size) {
     while (!pool_.of_size(size)) {
         const Model& smaller = pool_.largest_below(size);
-        const int next = smaller.size + 1;
         grow(smaller);
-        if (!pool_.of_size(next)) return;
+        if (pool_.largest_below(size).size == smaller.size) return;
     }
 }
 
 void Exploration::grow(const Model& model) {
     problem_.X.monitor().poll();
+    if (exchange_) {
+        if (const Model grown = exchange_->grown(model, Penalty::infinity); std::isfinite(grown.cost)) work_.keep(grown);
+        return;
+    }
     it_.load(model);
     if (descent_.extend(it_)) work_.keep(descent_.refit(it_));
 }
@@ -132,7 +174,9 @@ void Exploration::adopt_seeds() {
     for (Model seed : options_.seeds) {
         for (size_t k = 0; k < seed.beta.size(); ++k) seed.beta[k] = problem_.penalty.clip(seed.beta[k], seed.support[k]);
         it_.load(seed);
-        work_.keep(descent_.refit(it_));
+        Model model = descent_.refit(it_);
+        put_back(problem_, seed.support, model);
+        work_.keep(model);
     }
 }
 

@@ -91,7 +91,8 @@ class PathFitter {
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
         LocalSearch search(problem_, options_.effort, std::move(wanted), options_.sample);
-        if (options_.effort == Effort::thorough && widely && problem_.X.design().bytes() > worth_a_second_lineage) {
+        if (options_.effort == Effort::thorough && widely && !problem_.rules &&
+            problem_.X.design().bytes() > worth_a_second_lineage) {
             const auto [begin, end] = work_.stage;
             work_.stage = {begin, 0.5 * (begin + end)};
             LocalSearch(problem_, Effort::quick, {}).run(work_.pool, sizes, report);

@@ -30,6 +30,7 @@ bool replace_by_better(Model& kept, const Model& model) {
 }  // namespace
 
 bool Pool::insert(const Model& model) {
+    if (rules_ && !rules_.obeys(model.support)) return false;
     const bool cheaper = unequal_ && insert_by_price(model);
     auto [place, fresh] = best_.try_emplace(model.size, model);
     return fresh || replace_by_better(place->second, model) || cheaper;

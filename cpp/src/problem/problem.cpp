@@ -1,13 +1,32 @@
 #include "ellzero/problem/problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace ellzero {
 namespace {
 constexpr int64_t rows_per_chunk = 1024;
 constexpr int64_t work_of_a_row = 16;  // operations of a loss
+// A coefficient that changes predictions by so little, relative to their unit, is there for the rules alone.
+constexpr double next_to_nothing = 1e-12;
 }  // namespace
+
+void put_back(const Problem& problem, const std::vector<int32_t>& support, Model& model) {
+    if (!problem.rules || problem.rules.obeys(model.support)) return;
+    const Penalty& penalty = problem.penalty;
+    for (const int32_t j : support) {
+        const auto place = std::ranges::lower_bound(model.support, j);
+        if (place != model.support.end() && *place == j) continue;
+        const double square = problem.X.square(j), size = next_to_nothing / (square > 0.0 ? std::sqrt(square) : 1.0);
+        const double value = penalty.high(j) > 0.0 ? std::min(size, penalty.high(j)) : std::max(-size, penalty.low(j));
+        model.beta.insert(model.beta.begin() + (place - model.support.begin()), value);
+        model.support.insert(place, j);
+        if (!problem.is_head(j)) continue;
+        model.size += penalty.counted(j);
+        model.spent += penalty.price(j);
+    }
+}
 
 Iterate::Iterate(const Problem& problem)
     : intercept(problem.X.blocks(), 0.0),

@@ -29,13 +29,14 @@ struct Child {
 }  // namespace
 
 bool grow_beam(const Problem& problem, Exchange& exchange, Pool& pool, int largest) {
-    const Model* null = pool.of_size(0);
-    if (!null) return false;
-    std::vector<Model> level{*null};
+    const std::vector<int> sizes = pool.sizes();
+    if (sizes.empty() || (sizes.front() != 0 && !problem.rules)) return false;
+    std::vector<Model> level{*pool.of_size(sizes.front())};
+    std::map<int, std::map<Support, Model>> models;  // by size: with rules, some features bring others with them
     bool better = false;
-    for (int size = 1; size <= largest && !level.empty(); ++size) {
+    for (int size = sizes.front() + 1; size <= largest && !level.empty(); ++size) {
         problem.X.monitor().poll();
-        std::map<Support, Model> next;
+        std::map<Support, Model>& next = models[size];
         if (const Model* known = pool.of_size(size)) next.emplace(known->support, *known);
         std::vector<Child> children;
         std::set<Support> seen;
@@ -50,9 +51,10 @@ bool grow_beam(const Problem& problem, Exchange& exchange, Pool& pool, int large
         if (children.size() > refitted) children.resize(refitted);
         for (const Child& child : children) {
             const Model model = exchange.added(level[child.parent], child.column);
-            if (std::isfinite(model.cost)) next.emplace(model.support, model);
+            if (std::isfinite(model.cost) && model.size <= largest) models[model.size].emplace(model.support, model);
         }
         // Not improved by swaps here: models of one size would become the same.
+        if (problem.rules && next.empty()) continue;
         level.clear();
         for (auto& [support, model] : next) level.push_back(std::move(model));
         std::stable_sort(level.begin(), level.end(), [](const Model& a, const Model& b) { return a.cost < b.cost; });

@@ -23,6 +23,8 @@ constexpr double least_drift = 0.1;
 // Columns that are forced in, at the cost of features that make room for them; larger models are not exchanged so.
 constexpr size_t forced = 8;
 constexpr int most_forced = 32;
+// With rules, so many columns that would gain most are looked at with all that comes and leaves with them.
+constexpr size_t looked_at = 64;
 
 Model none() {
     Model out;
@@ -54,7 +56,13 @@ Model Exchange::on_sample(Model model) const {
 
 Model Exchange::refit(double target) {
     ++refits_;
-    return descent_.refit(it_, target);
+    if (!problem_.rules) return descent_.refit(it_, target);
+    std::vector<int32_t> support = it_.support;
+    std::ranges::sort(support);
+    Model out = descent_.refit(it_, target);
+    if (std::isinf(out.cost)) return out;
+    put_back(problem_, support, out);
+    return problem_.rules.obeys(out.support) ? out : none();
 }
 
 void Exchange::read_slopes(const Model& model) {
@@ -64,8 +72,89 @@ void Exchange::read_slopes(const Model& model) {
     problem_.X.all_dots(it_.r.data(), slopes_.data());
 }
 
-void Exchange::remove(int32_t feature) {
-    it_.remove(static_cast<size_t>(std::ranges::find(it_.support, feature) - it_.support.begin()));
+std::vector<int32_t> Exchange::heads() const {
+    std::vector<int32_t> out;
+    for (const int32_t j : it_.support)
+        if (problem_.is_head(j)) out.push_back(j);
+    return out;
+}
+
+double Exchange::worth(int32_t feature) {
+    if (worth_.empty() || worth_where_ != it_.support) {
+        worth_where_ = it_.support;
+        worth_.assign(problem_.columns(), 0.0);
+        slopes_.resize(problem_.columns());
+        problem_.X.all_dots(it_.r.data(), slopes_.data());
+        for (int32_t j = 0; j < problem_.columns(); ++j)
+            if (problem_.is_head(j)) worth_[j] = problem_.entry_gain(j, slopes_.data());
+        const std::vector<double> costs = descent_.removal_costs(it_);
+        for (size_t k = 0; k < costs.size(); ++k)
+            if (problem_.is_head(it_.support[k])) worth_[it_.support[k]] = costs[k] * problem_.penalty.price(it_.support[k]);
+    }
+    return worth_[feature];
+}
+
+bool Exchange::change(std::initializer_list<int32_t> come, std::initializer_list<int32_t> leave) {
+    const auto remove = [&](int32_t feature) {
+        it_.remove(static_cast<size_t>(std::ranges::find(it_.support, feature) - it_.support.begin()));
+    };
+    const auto is_one = [](int32_t j) { return j >= 0; };
+    if (!problem_.rules) {
+        for (const int32_t j : leave)
+            if (is_one(j) && it_.contains(j)) remove(j);
+        for (const int32_t j : come)
+            if (is_one(j) && !it_.contains(j)) it_.add(j, 0.0);
+        return true;
+    }
+    std::vector<int32_t> in, out;
+    std::ranges::copy_if(come, std::back_inserter(in), is_one);
+    std::ranges::copy_if(leave, std::back_inserter(out), is_one);
+    const std::vector<int32_t> before = heads();
+    const auto after = problem_.rules.closed(before, in, out, [&](int32_t j) { return worth(j); });
+    if (!after) return false;
+    for (const int32_t j : before)
+        if (!std::ranges::binary_search(*after, j)) remove(j);
+    for (const int32_t j : *after)
+        if (!it_.contains(j)) it_.add(j, 0.0);
+    return true;
+}
+
+bool Exchange::shrink(const Restraint& restraint) {
+    if (!problem_.rules) return descent_.shrink(it_, restraint.kept);
+    const std::vector<int32_t> before = heads();
+    std::vector<int32_t> in;
+    if (restraint.kept >= 0) in.push_back(restraint.kept);
+    int32_t best = -1;
+    double least = Penalty::infinity;
+    for (const int32_t feature : before) {
+        if (!problem_.penalty.counted(feature) || feature == restraint.kept) continue;
+        std::vector<int32_t> out{feature};
+        if (restraint.barred >= 0) out.push_back(restraint.barred);
+        const auto after = problem_.rules.closed(before, in, out, [&](int32_t j) { return worth(j); });
+        if (!after || after->size() >= before.size()) continue;
+        double cost = 0.0, price = 0.0;
+        for (const int32_t j : before)
+            if (!std::ranges::binary_search(*after, j)) {
+                cost += worth(j);
+                price += problem_.penalty.price(j);
+            }
+        for (const int32_t j : *after)
+            if (!it_.contains(j)) {
+                cost -= worth(j);
+                price -= problem_.penalty.price(j);
+            }
+        if (price > 0.0 && cost / price < least) {
+            least = cost / price;
+            best = feature;
+        }
+    }
+    return best >= 0 && change({restraint.kept}, {best, restraint.barred});
+}
+
+bool Exchange::extend(const Model& model) {
+    if (!problem_.rules) return descent_.extend(it_);
+    const std::vector<Entry> found = steepest(model, 1);
+    return !found.empty() && change({found.front().column}, {});
 }
 
 bool Exchange::accept(Model& model, Model trial, const Terms& terms) {
@@ -91,15 +180,17 @@ bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t re
         const double limit = few ? benefit_of_doubt * swap.cost : -worth;
         if (swap.change >= limit) continue;
         if (!it_.contains(feature) || it_.contains(swap.column)) continue;  // an earlier swap changed that
-        remove(feature);
-        it_.add(swap.column, 0.0);
+        if (!change({swap.column, restraint.kept}, {feature, restraint.barred})) continue;
+        const bool ruled = problem_.rules && it_.size != model.size;
         // What others may use is fitted to the end.
-        Model trial = refit(seen_ ? Penalty::infinity : model.cost - worth);
-        if (terms.limited() && trial.spent < model.spent) trial = settled(std::move(trial), terms, restraint);
+        Model trial = refit(seen_ || ruled ? Penalty::infinity : model.cost - worth);
+        const bool spends = terms.limited() && trial.spent < model.spent;
+        if ((spends || ruled) && std::isfinite(trial.cost))
+            trial = settled(std::move(trial), terms, ruled ? Restraint{restraint.barred, swap.column} : restraint);
         const bool better = accept(model, std::move(trial), terms);
         improved |= better;
         refused += !better;
-        if (!better || terms.limited()) it_.load(model);
+        if (!better || terms.limited() || problem_.rules) it_.load(model);
     }
     return improved;
 }
@@ -122,24 +213,25 @@ bool Exchange::improve(Model& model, const Terms& terms, const Restraint& restra
 
 bool Exchange::drop(Model& model, const Terms& terms, const Restraint& restraint) {
     it_.load(model);
-    if (!descent_.shrink(it_, restraint.kept)) return false;
+    if (!shrink(restraint)) return false;
     Model trial = refit();
+    if (std::isinf(trial.cost)) return false;
     if (terms.allow(model)) return accept(model, std::move(trial), terms);
     model = std::move(trial);
     return true;
 }
 
 int32_t Exchange::best_that_fits(const Model& model, const Terms& terms, const Restraint& restraint) {
-    const Penalty& penalty = problem_.penalty;
     const double room = terms.budget - model.spent;
     int32_t best = -1, largest = -1;
-    double best_ratio = 0.0, largest_gain = 0.0, cheapest = Penalty::infinity;
+    double best_ratio = 0.0, best_price = 0.0, largest_gain = 0.0, cheapest = Penalty::infinity;
     for (const Entry& entry : entries(model, room)) {
-        const double price = penalty.price(entry.column), gain = entry.gain - terms.lambda_0 * price;
-        if (entry.column == restraint.barred || !(gain > 0.0)) continue;
+        const double price = entry.price, gain = entry.gain - terms.lambda_0 * price;
+        if (entry.column == restraint.barred || !(gain > 0.0) || model.size + entry.size > terms.most) continue;
         cheapest = std::min(cheapest, price);
         if (gain > best_ratio * price) {
             best_ratio = gain / price;
+            best_price = price;
             best = entry.column;
         }
         if (gain > largest_gain) {
@@ -148,15 +240,14 @@ int32_t Exchange::best_that_fits(const Model& model, const Terms& terms, const R
         }
     }
     // The last one that fits need not leave anything.
-    const bool last = model.size + 1 == terms.most || (best >= 0 && penalty.price(best) + cheapest > room);
+    const bool last = model.size + 1 == terms.most || (best >= 0 && best_price + cheapest > room);
     return last ? largest : best;
 }
 
 bool Exchange::fill(Model& model, const Terms& terms, const Restraint& restraint) {
     if (model.size >= terms.most) return false;
     const int32_t column = best_that_fits(model, terms, restraint);
-    if (column < 0) return false;
-    it_.add(column, 0.0);
+    if (column < 0 || !change({column, restraint.kept}, {restraint.barred})) return false;
     return accept(model, refit(), terms);
 }
 
@@ -174,8 +265,9 @@ Model Exchange::settled(Model model, const Terms& terms, const Restraint& restra
 
 Model Exchange::without(const Model& model, int32_t feature, const Terms& terms) {
     it_.load(model);
-    remove(feature);
-    return settled(refit(), terms, {.barred = feature});
+    if (!change({}, {feature})) return model;
+    Model out = refit();
+    return std::isinf(out.cost) ? model : settled(std::move(out), terms, {.barred = feature});
 }
 
 Model Exchange::with(const Model& model, int32_t column, const Terms& terms) {
@@ -183,8 +275,9 @@ Model Exchange::with(const Model& model, int32_t column, const Terms& terms) {
     if (std::isinf(out.cost)) return model;
     if (!terms.limited()) {  // it takes the place of another
         it_.load(out);
-        if (!descent_.shrink(it_, column)) return model;
+        if (!shrink({.kept = column})) return model;
         out = refit();
+        if (std::isinf(out.cost)) return model;
     }
     return settled(std::move(out), terms, {.kept = column});
 }
@@ -207,18 +300,18 @@ void Exchange::search(Model& model, const Terms& terms, bool thorough) {
 
 Model Exchange::shrunk(const Model& model, double target) {
     it_.load(model);
-    return descent_.shrink(it_) ? refit(target) : none();
+    return shrink({}) ? refit(target) : none();
 }
 
 Model Exchange::grown(const Model& model, double target) {
     it_.load(model);
-    return descent_.extend(it_) ? refit(target) : none();
+    return extend(model) ? refit(target) : none();
 }
 
 Model Exchange::added(const Model& model, int32_t column) {
     it_.load(model);
     if (it_.contains(column)) return none();
-    it_.add(column, 0.0);
+    if (!change({column}, {})) return none();
     Model out = refit();
     return out.size > model.size ? out : none();
 }
@@ -229,7 +322,44 @@ std::vector<Entry> Exchange::entries(const Model& model, double dearest) {
     for (int32_t j = 0; j < problem_.columns(); ++j) {
         if (it_.contains(j) || !problem_.is_head(j) || !problem_.varies(j) || problem_.penalty.price(j) > dearest) continue;
         const double gain = problem_.entry_gain(j, slopes_.data());
-        if (gain > 0.0) out.push_back({j, gain});
+        if (gain > 0.0 || problem_.rules) out.push_back({j, gain, problem_.penalty.counted(j), problem_.penalty.price(j)});
+    }
+    return problem_.rules ? closed_entries(out, dearest) : out;
+}
+
+std::vector<Entry> Exchange::closed_entries(const std::vector<Entry>& alone, double dearest) {
+    std::vector<double> promise(problem_.columns(), 0.0);
+    std::vector<int32_t> order;
+    for (const Entry& entry : alone) {
+        double gain = entry.gain, price = entry.price;
+        for (const int32_t j : problem_.rules.partners(entry.column))
+            if (!it_.contains(j)) {
+                gain += problem_.entry_gain(j, slopes_.data());
+                price += problem_.penalty.price(j);
+            }
+        promise[entry.column] = gain / price;
+        order.push_back(entry.column);
+    }
+    const size_t count = std::min(looked_at, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [&](int32_t a, int32_t b) { return promise[a] != promise[b] ? promise[a] > promise[b] : a < b; });
+    order.resize(count);
+    std::vector<Entry> out;
+    const std::vector<int32_t> before = heads();
+    for (const int32_t column : order) {
+        const auto after = problem_.rules.closed(before, std::span(&column, 1), {}, [&](int32_t j) { return worth(j); });
+        if (!after) continue;
+        Entry entry{column, 0.0, 0, 0.0};
+        const auto count_in = [&](int32_t j, int sign) {
+            entry.gain += sign * worth(j);
+            entry.size += sign * static_cast<int>(problem_.penalty.counted(j));
+            entry.price += sign * problem_.penalty.price(j);
+        };
+        for (const int32_t j : *after)
+            if (!it_.contains(j)) count_in(j, 1);
+        for (const int32_t j : before)
+            if (!std::ranges::binary_search(*after, j)) count_in(j, -1);
+        if (entry.gain > 0.0 && entry.size > 0 && entry.price > 0.0 && entry.price <= dearest) out.push_back(entry);
     }
     return out;
 }
@@ -238,7 +368,10 @@ std::vector<Entry> Exchange::steepest(const Model& model, size_t most, double de
     std::vector<Entry> out = entries(model, dearest);
     const size_t count = std::min(most, out.size());
     std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count), out.end(),
-                      [](const Entry& a, const Entry& b) { return a.gain != b.gain ? a.gain > b.gain : a.column < b.column; });
+                      [](const Entry& a, const Entry& b) {
+        const double first = a.gain / a.size, second = b.gain / b.size;  // with rules, some bring others with them
+        return first != second ? first > second : a.column < b.column;
+    });
     out.resize(count);
     return out;
 }

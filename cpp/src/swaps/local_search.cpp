@@ -122,8 +122,11 @@ bool LocalSearch::start_from(Pool& pool, int neighbour, int size) {
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     std::set<int32_t> columns;
-    for (const int32_t head : promising_)
+    for (const int32_t head : promising_) {
         for (const int32_t j : problem_.members(head)) columns.insert(j);
+        for (const int32_t partner : problem_.rules.partners(head))
+            for (const int32_t j : problem_.members(partner)) columns.insert(j);
+    }
     for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
     for (int32_t j = 0; j < problem_.columns(); ++j)
         if (!problem_.penalty.counted(j)) columns.insert(j);
@@ -135,7 +138,7 @@ void LocalSearch::search_among(Pool& pool, const std::set<int>& sizes, Step step
     Team alone(1);
     const Selection selection(problem_, selected(pool), problem_.rows() < worth_a_team ? alone : problem_.X.team());
     Exchange exchange(selection.problem(), inner_drift);
-    Pool inner;
+    Pool inner(false, selection.problem().rules);
     for (const Model& model : pool.by_size(largest + 1)) inner.insert(selection.inside(model));
     if (step != Step::kicks) swap_up_and_down(exchange, inner, sizes);
     if (step == Step::beam && grow_beam(selection.problem(), exchange, inner, *wanted_.rbegin()))

@@ -65,7 +65,7 @@ def alternatives(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     lambda_0, k, budget :
         What each feature pays, the largest number of features, and the largest sum of their costs, as in :func:`solve`. At

@@ -96,6 +96,8 @@ class Search:
 
         A finished search on a neighbouring problem may lend the start of its root's relaxation.
         """
+        if problem.rules is not None:
+            raise InvalidInputError("rules are for fit_path, fit_sizes and fit_budgets: exact searches do not know them.")
         self.begun = time.monotonic()
         self.problem, self.options, self.starts = problem, affordable(problem, options), list(starts)
         self.heuristic, self.neighbour = heuristic, neighbour

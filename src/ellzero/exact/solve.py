@@ -39,7 +39,7 @@ def solve(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     lambda_0 : float
         What each feature pays: ``lambda_0``, or ``lambda_0 * feature_cost[j]``.

@@ -56,7 +56,7 @@ def improve(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     start : Model, ExactSolution, fitted estimator or array of p coefficients, optional
         The model to improve; None begins with local search.

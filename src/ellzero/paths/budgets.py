@@ -125,7 +125,7 @@ def fit_budgets(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     budgets : numbers of at least zero
         No budget may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs 1.

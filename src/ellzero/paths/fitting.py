@@ -111,6 +111,10 @@ def fit_path(
         group pays lambda_0 once, sizes count groups, and with ``standardize`` its columns share one scale. The label None is
         for a column on its own. "auto" finds the indicators of one-hot encoded variables by their names
         (``colour_red``, ``colour=red``) and values.
+    rules : list of rules, optional
+        What may, or must, be in a model together: :func:`at_most`, :func:`at_least`, :func:`exactly`, :func:`requires` and
+        :func:`together` make rules, :func:`interactions` those of products of columns. Every model obeys all of them; there is
+        none that does not.
     tol : float
         Relative tolerance on the objective.
     n_jobs : int, optional
@@ -183,7 +187,7 @@ def lambda_grid(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     n_lambda : int
         How many values.

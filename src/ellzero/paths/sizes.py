@@ -127,7 +127,7 @@ def fit_sizes(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`. Only costs of zero matter here; :func:`fit_budgets` limits the sum of the costs
         instead of the number of features.
     sizes : integers of at least 0
@@ -163,6 +163,8 @@ def fit_sizes(
     wanted = as_sizes(sizes)
     radius = None if max_norm is None or max_norm == np.inf else as_nonnegative("max_norm", max_norm)
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    if radius is not None and problem.rules is not None:
+        raise InvalidInputError("rules and max_norm cannot both be given.")
     return compute_sizes(problem, wanted, options, radius)
 
 

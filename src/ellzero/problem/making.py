@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -24,6 +24,7 @@ from ellzero.problem.grouping import Grouping, GroupLabels, as_groups
 from ellzero.problem.losses import HUBER_DELTA, Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
+from ellzero.problem.rules import Rule, as_rules
 
 Array = NDArray[np.float64]
 FeatureCost = ArrayLike | Mapping[Any, float]
@@ -44,6 +45,7 @@ class DataSettings(TypedDict, total=False):
     feature_cost: FeatureCost | None
     groups: GroupLabels | None
     feature_names: Sequence[str] | None
+    rules: Iterable[Rule] | None
 
 
 class ProblemSettings(DataSettings, total=False):
@@ -70,6 +72,7 @@ def make_problem(
     feature_cost: FeatureCost | None = None,
     groups: GroupLabels | None = None,
     feature_names: Sequence[str] | None = None,
+    rules: Iterable[Rule] | None = None,
     n_jobs: int | None = None,
 ) -> Problem:
     """Check the arguments that all fitting functions share, and return the problem they describe."""
@@ -108,6 +111,7 @@ def make_problem(
         standardize=standard,
         classes=classes,
         grouping=grouping,
+        rules=as_rules(rules, penalty, design.names, grouping),
         **statistics,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -12,6 +14,7 @@ from ellzero.problem.grouping import GroupLabels
 from ellzero.problem.losses import HUBER_DELTA
 from ellzero.problem.making import FeatureCost, make_problem
 from ellzero.problem.model import Model, as_intercept, fitted_parts
+from ellzero.problem.rules import Rule
 
 
 def objective(
@@ -29,6 +32,7 @@ def objective(
     unpenalized: ArrayLike | None = None,
     feature_cost: FeatureCost | None = None,
     groups: GroupLabels | None = None,
+    rules: Iterable[Rule] | None = None,
     standardize: bool = False,
     fit_intercept: bool = True,
 ) -> float:
@@ -57,6 +61,8 @@ def objective(
         Feature j pays ``lambda_0 * feature_cost[j]``, see :func:`fit_path`.
     groups : p labels, a mapping from names to columns, or "auto", optional
         Columns with the same label pay lambda_0 once, see :func:`fit_path`.
+    rules : list of rules, optional
+        Coefficients that do not obey them have an infinite objective.
     standardize : bool
         Whether the penalties apply to the coefficients of standardised columns.
     fit_intercept : bool
@@ -91,6 +97,9 @@ def objective(
         unpenalized=unpenalized,
         feature_cost=feature_cost,
         groups=groups,
+        rules=rules,
     )
     support, values = problem.split(coef)
+    if not problem.obeys(support):
+        return math.inf
     return problem.objective(support, values, as_intercept(problem, intercept), as_nonnegative("lambda_0", lambda_0))

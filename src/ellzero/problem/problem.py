@@ -32,6 +32,7 @@ from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.predictions import comes_in_blocks, product, products
 from ellzero.problem.rows import FewRows, Rows
+from ellzero.problem.rules import Rules
 from ellzero.problem.sizes import column_unit
 from ellzero.problem.units import Units
 
@@ -73,6 +74,7 @@ class Problem:
     constant: NDArray[np.bool_]  # columns of one number other than zero, where there is an intercept
     coupling: Array  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
     grouping: Grouping | None = None  # the groups by name, as the caller gave them
+    rules: Rules | None = None  # which features may, or must, be in together
     rows: Rows | None = None  # what problems of the same rows share
 
     def __post_init__(self) -> None:
@@ -192,6 +194,18 @@ class Problem:
             beta = self.penalised(support, coef)
             beta = np.where((beta == 0.0) & (coef != 0.0), TINY, beta)  # it counts, however small it is
             return replace(self.penalty, lambda_0=lambda_0).value(support, beta)
+
+    def obeys(self, support: NDArray[np.int32]) -> bool:
+        """Return whether a model that uses these columns obeys the rules."""
+        return self.rules is None or not self.rules.broken(self.rules.inside(self.penalty, support))
+
+    def least_support(self, weight: Array | None = None) -> NDArray[np.int32]:
+        """Return the columns of a least model that obeys the rules: by its size, or by the sum of the weights of features."""
+        if self.rules is None:
+            return np.zeros(0, dtype=np.int32)
+        least = self.rules.least(~self.penalty.unpenalized if weight is None else weight)
+        assert least is not None  # see as_rules
+        return np.flatnonzero(least[self.penalty.heads]).astype(np.int32)
 
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""
@@ -313,6 +327,7 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
     """Return the problem on some columns only."""
     parts = {name: getattr(problem, name)[columns] for name in ("mean", "spread", "square", "constant", "coupling")}
-    out = replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), **parts)
+    rules = None if problem.rules is None else problem.rules.on(columns)
+    out = replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), rules=rules, **parts)
     assert problem.rows is not None
     return replace(out, rows=problem.rows.on(columns, out))

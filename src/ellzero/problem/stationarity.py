@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero._core import curvature_safety
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.losses import of_rows
@@ -120,6 +121,8 @@ def check_stationarity(
         settings = {"loss": own_loss, **settings}
     price = lambda_0 if lambda_0 is not None else own_price or 0.0
     problem = make_problem(X, y, **settings)
+    if problem.rules is not None:
+        raise InvalidInputError("rules forbid single steps, which stationarity is about: leave them out.")
     support, values = problem.split(coef)
     return stationarity(problem, support, values, as_intercept(problem, intercept), as_nonnegative("lambda_0", price), tol)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
 
 from ellzero.base.imports import whole_imports
 from ellzero.estimators.choice import Column
@@ -31,11 +32,18 @@ THRESHOLDS = [round(percent / 100.0, 4) for percent in PERCENTS]
 SHARE_DIGITS = 4
 """Decimal places of shares, which all lie between zero and one."""
 
+COUNT_DIGITS = 7  # of shares that the page turns back into counts
+
 SCATTER_POINTS = 1000
 """At most so many points of predicted against true; more would lie on top of each other."""
 
 FEWEST_ROC_POINTS = 40
 """At least so many points of each class's curve, however many classes share the page."""
+
+Z = 1.959964  # of 95 % intervals
+NEWTON_STEPS = 100
+SMALLEST = 1e-12  # a probability nearer to zero, or to one, counts as that one
+LARGEST_CONDITION, LARGEST_LOG_ODDS = 1e12, 1e4
 
 DIGITS = 7
 """Significant digits of coefficients and predictions."""
@@ -65,7 +73,75 @@ def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int
     # The sum of both rates grows all along the curve: equal steps of it leave no part without points.
     kept = evenly_spread(false_rate + true_rate, points)
     pairs = np.column_stack([false_rate, true_rate])[kept]
-    return {"auc": float(auc(false_rate, true_rate)), "points": np.round(pairs, SHARE_DIGITS).tolist()}
+    area = float(auc(false_rate, true_rate))
+    interval = auc_interval(area, decision, positive, weight)
+    return {"auc": area, "interval": interval, "points": np.round(pairs, SHARE_DIGITS).tolist()}
+
+
+def auc_interval(area: float, decision: Array, positive: NDArray[np.bool_], weight: Array) -> list[float]:
+    """Return the 95 % interval of an area under the ROC curve, by DeLong's variance on the scale of log odds.
+
+    Where every pair is ranked correctly, or none, that variance is zero. Wilson's interval takes its place, with as many rows
+    as the rarer class has.
+    """
+    counted = weight > 0.0
+    shares = list[Array]()  # for each row, the share of the other class that it is ranked correctly against
+    for own, sign in ((positive & counted, 1.0), (~positive & counted, -1.0)):
+        other = counted & (positive != (sign > 0.0))
+        order = np.argsort(sign * decision[other])
+        known, mass = (sign * decision[other])[order], np.append(0.0, np.cumsum(weight[other][order]))
+        below, upto = (mass[np.searchsorted(known, sign * decision[own], side=side)] for side in ("left", "right"))
+        shares.append((below + upto) / (2.0 * mass[-1]))
+    parts = [weight[positive & counted], weight[~positive & counted]]
+    rows = min(effective_rows(part) for part in parts)
+    variance = sum(
+        float(part**2 @ (share - area) ** 2) / float(part.sum()) ** 2 for part, share in zip(parts, shares, strict=True)
+    )
+    unit = area * (1.0 - area)
+    if unit <= 0.0 or variance <= 0.0:
+        middle, reach = area + Z**2 / (2.0 * rows), Z * (unit / rows + Z**2 / (4.0 * rows**2)) ** 0.5
+        ends = [(middle + sign * reach) / (1.0 + Z**2 / rows) for sign in (-1.0, 1.0)]
+    else:
+        ends = expit(logit(area) + np.array([-1.0, 1.0]) * Z * variance**0.5 / unit).tolist()
+    return [min(max(end, 0.0), 1.0) for end in ends]
+
+
+def recalibration(positive: NDArray[np.bool_], decision: Array, weight: Array) -> dict[str, list[float]] | None:
+    """Return slope and intercept of the calibration, each with its 95 % interval; None if the classes are told apart.
+
+    The slope is that of the log odds on the decision values: below one, predictions are too extreme. The intercept is fitted
+    with a slope of one: above zero, probabilities are too low.
+    """
+    ones = np.ones((len(decision), 1))
+    line = fit_log_odds(np.column_stack([decision, ones]), np.zeros(len(decision)), positive, weight)
+    level = fit_log_odds(ones, decision, positive, weight)
+    if line is None or level is None:
+        return None
+    return {"slope": line[0], "intercept": level[0]}
+
+
+def fit_log_odds(A: Array, offset: Array, positive: NDArray[np.bool_], weight: Array) -> list[list[float]] | None:
+    """Return the coefficients of a logistic regression without penalty, each with the ends of its 95 % interval.
+
+    Standard errors are robust (sandwich), which weights of any scale leave right. None if there is no finite estimate.
+    """
+    w, beta = weight / weight.sum(), np.zeros(A.shape[1])
+    for _ in range(NEWTON_STEPS):
+        share = expit(A @ beta + offset)
+        rest = w * (positive - share)
+        curvature = A.T @ ((w * share * (1.0 - share))[:, None] * A)
+        if np.linalg.cond(curvature) > LARGEST_CONDITION:
+            return None
+        step = np.linalg.solve(curvature, A.T @ rest)
+        beta = beta + step
+        if np.abs(beta).max() > LARGEST_LOG_ODDS:
+            return None
+        if np.abs(step).max() <= 1e-9 * max(1.0, float(np.abs(beta).max())):
+            inverse = np.linalg.inv(curvature)
+            scores = A * rest[:, None]
+            reach = Z * np.sqrt(np.diag(inverse @ (scores.T @ scores) @ inverse))
+            return [[float(b), float(b - r), float(b + r)] for b, r in zip(beta, reach, strict=True)]
+    return None
 
 
 def evenly_spread(place: Array, most: int) -> NDArray[np.int64]:
@@ -107,7 +183,7 @@ def rates_above(positive: NDArray[np.bool_], probability: Array, weight: Array) 
         order = np.argsort(probability[group])
         below = np.append(0.0, np.cumsum(weight[group][order]))
         out.append(1.0 - below[np.searchsorted(probability[group][order], THRESHOLDS, side="right")] / total)
-    return np.abs(np.round(np.column_stack(out), SHARE_DIGITS + 1)).tolist()
+    return np.abs(np.round(np.column_stack(out), COUNT_DIGITS)).tolist()
 
 
 def agreement(y: Array, predicted: Array, weight: Array) -> dict[str, float]:
@@ -215,6 +291,10 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, loss: str) -> dict[st
         shares = class_probabilities(decision, LOSSES[loss].couples_outputs)
         shares = shares[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
+        odds = logit(np.clip(shares, SMALLEST, 1.0 - SMALLEST))
+        for c, positive in enumerate(positives):
+            told = ranked[:, c].any()  # a constant has no slope
+            out["calibration"][c]["line"] = recalibration(positive, odds[:, c], held_out.weight) if told else None
         if kind == "binary":  # of several classes the largest wins, whatever its probability
             out["above"] = rates_above(positives[0], shares[:, 0], held_out.weight)
     return out
@@ -238,3 +318,8 @@ def shown_rows(held_out: HeldOut) -> NDArray[np.int64]:
     order = np.argsort(held_out.y, kind="stable")
     kept = evenly_spread(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
     return np.sort(order[kept])
+
+
+def effective_rows(weight: Array) -> float:
+    """Return how many rows of the same weight tell as much as these."""
+    return float(f"{weight.sum() ** 2 / (weight**2).sum():.6g}")

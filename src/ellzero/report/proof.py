@@ -141,9 +141,9 @@ def percent_above(share: float) -> str:
 def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], subjects: str = "rows") -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
-        empty = "There is only one model without features, its intercept: nothing to prove."
+        empty = "Only one model has no features, the intercept alone: there is nothing to prove."
         return {
-            "sentence": "No certificate was asked for." if k else empty,
+            "sentence": "No proof was requested." if k else empty,
             "short": None,
             "gained": 0.0,
             "proved": False,
@@ -158,9 +158,9 @@ def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], sub
         "proved": all(proof.complete for proof in proofs),
         "rows": [figures(proof, label) for proof, label in zip(proofs, outputs, strict=True)],
         "note": (
-            "The objective is what the model minimises on these rows: its loss and its shrinkage. No model of this size lies "
-            "below the lower bound; the gap is the room between the model on this page and that bound, as a share of the "
-            "objective. The proof can be checked by code that shares nothing with the solver: see the commands below."
+            "The objective is what the model minimises on these rows: its loss plus its shrinkage. No model of this size is "
+            "below the lower bound. The gap is the distance from the model on this page to that bound, as a share of the "
+            "objective. Code that shares nothing with the solver can check the proof: see the commands below."
         ),
     }
 
@@ -197,8 +197,8 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
         if proof.gained > 0.0:
             by = percent_above(proof.gained)
             out.append(
-                f"The exact search found the model{whose} on this page; the faster one, which all held-out figures are of, had "
-                f"ended at one that is worse by up to {by}."
+                f"The exact search found the model{whose} on this page. The faster search, which all held-out figures are "
+                f"from, found one that is worse by up to {by}."
             )
     return out
 
@@ -269,9 +269,9 @@ def how_many(found: Alternatives) -> str:
     """Return how many models there are, and whether that is proved."""
     count, share = len(found), f"{100.0 * WITHIN:g} %"
     if found.complete and count == 1:
-        return f"None, and that is proved: every other set of as many features or fewer is worse by more than {share}."
+        return f"Proved: there are none. Every other set of at most as many features is worse by more than {share}."
     if found.complete:
-        return f"{count} models are within {share} of the best objective. That no other is, is proved."
+        return f"{count} models are within {share} of the best objective. Proved: there are no others."
     return f"At least {count} models are within {share} of the best objective; the search ended before all were found."
 
 
@@ -286,10 +286,10 @@ def exchanges(found: Alternatives) -> list[str]:
         out.append(f"All of them use {in_a_row(names_of(found.indispensable))}.")
     if found.exchangeable:
         ordered = [j for j in found.used if j in set(found.exchangeable)]
-        out.append(f"Some do without {in_a_row(names_of(ordered))}.")
+        out.append(f"Not all of them use {in_a_row(names_of(ordered))}.")
     if found.stand_ins:
         pairs = [f"{named(found.name_of(pair.feature))} for {named(found.name_of(pair.other))}" for pair in found.stand_ins]
-        out.append(f"Features that stand in for others, and are never used together with them: {in_a_row(pairs)}.")
+        out.append(f"Features that stand in for others (the two are never used together): {in_a_row(pairs)}.")
     return out
 
 

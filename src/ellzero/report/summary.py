@@ -29,6 +29,7 @@ from ellzero.report.models import (
     brief_list,
     describe_fit,
     describe_models,
+    effective_rows,
     error_quantiles,
     shown_rows,
     tested_rows,
@@ -108,7 +109,7 @@ def summarise(
         "target": named(words.target),
         "subject": named(words.subject),
         "subjects": plural(named(words.subject)),
-        "title": safe_line(words.title or f"A sparse model of {named(words.target)}"),
+        "title": safe_line(words.title or f"Predicting {named(words.target)}"),
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "cases": [case_words(named(words.target), named(label)) for label in labels],
@@ -214,8 +215,3 @@ def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
         summary["thresholds"] = THRESHOLDS
         summary["prevalence"] = float(mass[1] / mass.sum())
         summary["tested_rows"] = [effective_rows(held_out.weight[held_out.y == c]) for c in (1, 0)]
-
-
-def effective_rows(weight: Array) -> float:
-    """Return how many rows of the same weight tell as much as these."""
-    return float(f"{weight.sum() ** 2 / (weight**2).sum():.6g}")

@@ -14,7 +14,6 @@ from ellzero.problem.losses import LOSSES
 LONGEST_NAME = 120
 BARE_LABELS = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "pos", "neg", "case", "control"}
 NUMBER = re.compile(r"[+-]?\d+([.,]\d*)?")
-FEWEST_IMAGINED = 5  # of a class: of a rarer one, more rows than a hundred are imagined
 SHOWN_GAPS = 20  # columns with missing values; of more, the total is shown
 
 
@@ -75,58 +74,65 @@ def case_words(target: str, label: str) -> str:
 
 
 def plain_headline(summary: dict[str, Any]) -> str:
-    """Return how well the chosen model does, in numbers that everybody can imagine; all are of held-out rows."""
-    model, subjects = summary["models"][summary["selection"]["chosen"]], summary["subjects"]
-    held_out = f"(Counted on held-out {subjects}: those that a model had not seen.)"
+    """Return how well the chosen model does, in counts of held-out rows, the same as in the page's tables and thresholds."""
+    model, subjects, target = summary["models"][summary["selection"]["chosen"]], summary["subjects"], summary["target"]
+    held_out = "Each was predicted by a model that had not seen it."
     if summary["kind"] == "regression":
         half, most = model["half_within"], model["most_within"]
         usual_half, usual_most = summary["usual_error"]
         return (
-            f"For half of {subjects} like these, the prediction of {summary['target']} is off by {half:.3g} at most, for nine "
-            f"in ten by {most:.3g}. If the mean were predicted for all of them, these would be {usual_half:.3g} and "
-            f"{usual_most:.3g}. {held_out}"
+            f"Half of the predictions of {target} are off by at most {half:.3g}, nine in ten by at most {most:.3g}. Always "
+            f"predicting the mean is off by {usual_half:.3g} and {usual_most:.3g}. Counted on {summary['tested']:,} "
+            f"{subjects}. {held_out}"
         )
-    table, label = model["confusion"], summary["positive"][-1]
-    total = sum(map(sum, table))
+    table = model["confusion"]
+    rows, total = [sum(row) for row in table], sum(map(sum, table))
+    weighted = summary["data"]["weighted"]
+
+    def part(count: float, whole: float) -> str:
+        """Return a count or, where rows have weights, its share."""
+        return percent_of(count, whole) if weighted else f"{count:,.0f}"
+
+    everyone = f"the {subjects}" if weighted else f"{total:,.0f} {subjects}"
     if summary["kind"] == "multiclass":
-        largest = max(range(len(table)), key=lambda c: sum(table[c]))
-        right = in_hundred(100, sum(row[c] for c, row in enumerate(table)) / total)
+        largest = max(range(len(table)), key=rows.__getitem__)
+        right = part(sum(row[c] for c, row in enumerate(table)), total)
         return (
-            f"Of 100 {subjects} like these, the model names the right {summary['target']} of {right}. Always to name the most "
-            f"frequent one, {summary['classes'][largest]}, would be right for {in_hundred(100, sum(table[largest]) / total)}. "
-            f"{held_out}"
+            f"The model names the correct {target} for {right} of {everyone}. Always guessing the most common, "
+            f"{summary['classes'][largest]}, is right for {part(rows[largest], total)}. {held_out}"
         )
-    positives = sum(table[1])
-    base = next((n for n in (100, 1000, 10_000) if n * positives >= FEWEST_IMAGINED * total), 100_000)
-    there = round(base * positives / total)
-    found = in_hundred(there, table[1][1] / positives if positives else 0.0)
-    alarms = in_hundred(base - there, table[0][1] / (total - positives) if total > positives else 0.0)
+    label = summary["positive"][-1]
+    others = "the others" if weighted else f"the other {rows[0]:,.0f}"
     return (
-        f"In {there:,} of {base:,} {subjects} like these, {summary['target']} is {label}. The model finds {found} of them, "
-        f"and takes {alarms} of the other {base - there:,} for such. {held_out}"
+        f"For {part(rows[1], total)} of {everyone}, {target} is {label}. The model finds {part(table[1][1], rows[1])} of them "
+        f"and wrongly flags {part(table[0][1], rows[0])} of {others}. {held_out}"
     )
 
 
-def in_hundred(number: int, share: float) -> str:
-    """Return a share of a number in words, which does not say all, or none, unless that is so."""
-    count = round(number * share)
-    if 0.0 < share < 1.0 and count in (0, number):
-        return "hardly any" if count == 0 else "nearly all"
-    return "none" if count == 0 else f"all {count:,}" if count == number else f"{count:,}"
+def percent_of(count: float, whole: float) -> str:
+    """Return a share as a percentage that says none, or all, only where that is so.
+
+    >>> percent_of(1, 3), percent_of(1, 5000), percent_of(4999, 5000), percent_of(0, 3)
+    ('33.3 %', 'under 0.1 %', 'over 99.9 %', '0.0 %')
+    """
+    share = count / whole if whole else 0.0
+    if 0.0 < share < 0.001:
+        return "under 0.1 %"
+    return "over 99.9 %" if 0.999 < share < 1.0 else f"{100.0 * share:.1f} %"
 
 
 def missing_words(missing: Sequence[tuple[str, int, float | str | None]] | None, rows: int) -> dict[str, Any]:
     """Return what the page says of missing values: a sentence, and a line for each column that had some."""
     if missing is None:
-        return {"summary": "not known: the data was stored with its gaps filled, or without any", "columns": []}
+        return {"summary": "unknown: gaps, if any, were filled when the data was stored", "columns": []}
     if not missing:
         return {"summary": "none", "columns": []}
     total = sum(count for _, count, _ in missing)
     most = sorted(missing, key=lambda gap: -gap[1])[:SHOWN_GAPS]
-    which = f"of the {SHOWN_GAPS} columns with the most of them " if len(missing) > SHOWN_GAPS else ""
+    which = f" the {SHOWN_GAPS} columns with the most gaps" if len(missing) > SHOWN_GAPS else " how"
     where = f"{total:,} value{'s' * (total > 1)} in {len(missing):,} column{'s' * (len(missing) > 1)}"
     return {
-        "summary": f"{where}, filled before the fit from all rows, the held-out ones too; {which}the table says how",
+        "summary": f"{where}, filled before the fit from all rows, including the held-out ones. The table shows{which}.",
         "columns": [
             {"name": named(column), "rows": count, "share": count / rows, "filled": filling_words(filling)}
             for column, count, filling in most
@@ -143,30 +149,28 @@ def filling_words(filling: float | str | None) -> str:
 
 def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     """Return the notes on how and why the size was chosen, and on how to read the chart of the folds' features."""
-    limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
+    limit = " It is the largest size tried: larger ones might do better (max_support)." if at_limit else ""
     return {
         "note": (
             f"Each point is the mean over {folds} folds, on rows that the models have not seen; bars are one standard error. "
-            f"Green is the chosen size. {why}{limit} Click a point, or move the slider, to look at another model."
+            f"Green is the chosen size. {why}{limit} Click a point, or move the slider, to see another model."
         ),
         "stability_note": (
-            f"The stronger the colour of a cell, the more of the {folds} folds use the feature in their model of that size; a "
-            "dot marks the features of the model that is fitted on all rows. Most reliable are those that all folds use at "
-            "small sizes."
+            f"The stronger a cell's colour, the more of the {folds} folds use the feature in their model of that size. A dot "
+            "marks the features of the model fitted on all rows. All folds use the most reliable features at small sizes."
         ),
     }
 
 
 def headline(summary: dict[str, Any]) -> str:
-    """Return the page in a sentence or two."""
+    """Return the model in a sentence."""
     data, selection = summary["data"], summary["selection"]
     model = summary["models"][selection["chosen"]]
-    chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
-    start = f"Of {count_features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
+    chosen = "" if selection["rule"] == "best" else ", the smallest that does about as well as the best"
     names = used_names(summary)
-    which = f" ({names})" if names else ""
-    uses = f"the model of {summary['target']} uses {'none' if model['size'] == 0 else format(model['size'], ',')}{which}, "
-    return f"{start}{uses}{chosen} by {selection['folds']}-fold cross-validation."
+    which = f": {names}" if names else ""
+    uses = f"The model uses {model['size'] or 'none'} of {count_features(data['features'])}{which}."
+    return f"{uses} Cross-validation chose {'it' if names else 'this size'}{chosen}."
 
 
 def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str:
@@ -188,15 +192,15 @@ def class_words(summary: dict[str, Any]) -> str:
     """Return how several classes were learnt."""
     if LOSSES[summary["loss"]].couples_outputs:
         return (
-            "All classes share their features, of which each is counted once, and each has a score. The largest one wins; "
-            "probabilities are in proportion to exp(score). What matters are differences between the scores of classes."
+            "All classes share their features; each feature counts once. Each class has a score, and the largest score wins. "
+            "Probabilities are in proportion to exp(score). Only differences between the scores of classes matter."
         )
     if summary["shared"]:
         return (
-            "All classes share their features, of which each is counted once. Each class has a score, which tells it from the "
-            "rest; the largest score wins."
+            "All classes share their features; each feature counts once. Each class has a score against the rest; the largest "
+            "score wins."
         )
-    return "Each class has a model of its own, that class against the rest; the largest score wins."
+    return "Each class has its own model, that class against the rest; the largest score wins."
 
 
 def method_notes(
@@ -211,23 +215,23 @@ def method_notes(
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
     shrinkage = f", plus {' and '.join(penalties)}" if penalties else ""
     loss = LOSSES[summary["loss"]].mean_words
-    remarks = [" The intercept is free." if fit_intercept else " There is no intercept."]
+    remarks = [" The intercept is not penalised." if fit_intercept else " There is no intercept."]
     if standardize:
-        remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")
-    if always:
-        remarks.append(f" {count_features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
-    if spent is not None:
         remarks.append(
-            f" The features of the chosen model cost {spent:.6g} together; the number of features was chosen without that."
+            " Penalties apply to coefficients of standardised features; the page shows them on the scale of the data."
         )
+    if always:
+        remarks.append(f" {count_features(always)} {'is' if always == 1 else 'are'} always included, and not counted.")
+    if spent is not None:
+        remarks.append(f" The features of the chosen model cost {spent:.6g} together; their number was chosen without costs.")
     notes = [
-        f"The model. For each size k, it has the least value that was found of {loss}{shrinkage}, among all models with at "
-        f"most k features.{''.join(remarks)}",
-        f"Held out. The rows are split into {selection['folds']} folds. For every fold, models of all sizes learn from the "
-        "other folds (choosing their features there, too) and predict the rows of this one. Tables and curves put all these "
-        "predictions together. The size was chosen by the same scores, so that of the chosen size is a little optimistic.",
-        "The certificate compares the model with all other models of as many features, on the objective and on these rows. "
-        "It says that the search for features missed nothing; it says nothing about other rows, or about causes.",
+        f"The model. For each size k, it is the best model found with at most k features. Best means the smallest value of "
+        f"{loss}{shrinkage}.{''.join(remarks)}",
+        f"Held out. The rows are split into {selection['folds']} folds. Models of all sizes learn from all folds but one, "
+        "choosing their features again, and predict the rows of that one. Tables and curves put these predictions together. "
+        "The size was chosen by the same scores, so the figures of the chosen size are slightly optimistic.",
+        "The certificate. It compares the model with all other models of at most as many features, by the objective on these "
+        "rows. It says that the search for features missed nothing. It says nothing about other rows, or about causes.",
     ]
     if summary["kind"] == "multiclass":
         notes.insert(1, f"Classes. {class_words(summary)}")

@@ -14,6 +14,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.problem.rows import FewRows
+from ellzero.problem.rules import Rules
 from ellzero.problem.sample import sample_of
 from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
@@ -103,11 +104,43 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         upper=penalty.upper,
         prices=penalty.price,
         groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
+        rules=None if problem.rules is None else core_rules(problem.rules, outputs),
         intercept=intercept,
         tolerance=tol,
         heavy=units.heavy,
         heavy_unit=units.dual if units.heavy else 1.0,
     )
+
+
+def core_rules(rules: Rules, outputs: int) -> list[_core.Rule]:
+    """Return the statements of rules in the core's form; to it, a feature of several outputs is its first atom."""
+    return [
+        _core.Rule(max(each.feature * outputs, -1), each.low, each.high, np.array(each.members, dtype=np.int32) * outputs)
+        for each in rules.statements
+    ]
+
+
+def least_seed(problem: Problem) -> _core.Model:
+    """Return the model, with coefficients of zero, of a least support that obeys the rules."""
+    out = _core.Model()
+    out.support = atoms_of(problem.least_support(problem.penalty.price), problem.outputs).astype(np.int32)
+    out.beta = np.zeros(len(out.support))
+    return out
+
+
+def check_rules(problem: Problem, options: PathOptions) -> None:
+    """Refuse limits within which no model obeys the rules, and algorithms that cannot obey them."""
+    if problem.rules is None:
+        return
+    if options.algorithm == "iht" or options.swaps != "ranked":
+        raise InvalidInputError("rules need algorithm='cd' or 'local_search', with swaps='ranked'.")
+    counted = (~problem.penalty.unpenalized).astype(np.float64)
+    if options.sizes:
+        problem.rules.require_within("each size", counted, options.sizes[0])
+    elif options.max_support is not None:
+        problem.rules.require_within("max_support", counted, options.max_support)
+    if options.budgets:
+        problem.rules.require_within("budget", problem.penalty.price, options.budgets[0])
 
 
 def solve_path(
@@ -120,11 +153,14 @@ def solve_path(
     if options.swaps != "ranked" and (problem.penalty.grouped or problem.outputs > 1):
         where = "several outputs" if problem.outputs > 1 else "groups"
         raise InvalidInputError(f"swaps={options.swaps!r} exchanges single coefficients: with {where}, use swaps='ranked'.")
+    check_rules(problem, options)
     p, columns = problem.design.shape[1], problem.design.filled
     options = replace(options, q=options.q or max(1, round(Q_SHARE * p)))
     if len(columns) == p:
         return solve_on_columns(problem, options, seeds, sweep)
     columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized))
+    if problem.rules is not None:
+        columns = np.union1d(columns, np.flatnonzero(np.isin(problem.penalty.heads, problem.rules.features)))
     atoms = atoms_of(columns, problem.outputs)
     found = solve_on_columns(restricted(problem, columns), options, [on_columns(seed, atoms) for seed in seeds], sweep)
     found.models = [renumbered(model, atoms[model.support]) for model in found.models]
@@ -136,6 +172,8 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     """Compute the path of a problem that has only columns that a model can use."""
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
+    if problem.rules is not None:
+        seeds = [least_seed(problem), *seeds]
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
     sample = sample_of(problem, options.threads, few) if options.algorithm == "local_search" else None
     if sample is not None:

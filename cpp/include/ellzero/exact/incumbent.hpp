@@ -47,13 +47,13 @@ class Incumbent {
 // or not.
 class BestModel {
   public:
-    BestModel(const Model& model, const ExactOptions& options);
+    BestModel(const Model& model, const ExactOptions& options, const Rules& rules);
 
     double objective() const { return objective_.load(); }
     // See Wanted.
     double level() const { return wanted_.all ? level_.load() : objective(); }
     Model model() const;
-    // Keeps the model if it is better, and has at most k features that fit the budget.
+    // Keeps the model if it is better, obeys the rules, and has at most k features that fit the budget.
     void offer(const Model& model);
     void replace(Model model);
     // Lowers the level to that of a support which is one of as many as are wanted.
@@ -73,6 +73,7 @@ class BestModel {
     const double budget_;
     const double null_;
     const Wanted wanted_;
+    const Rules rules_;
     mutable std::mutex mutex_;
     Model model_;
     std::atomic<double> objective_, level_;

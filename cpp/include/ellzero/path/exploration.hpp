@@ -1,7 +1,10 @@
 // Fills the pool of a path with proposals: a forward sweep, backward elimination, and the sizes that both missed.
 #pragma once
 
+#include <memory>
+
 #include "ellzero/path/path_work.hpp"
+#include "ellzero/swaps/exchange.hpp"
 
 namespace ellzero {
 
@@ -19,6 +22,7 @@ class Exploration : PathStep {
 
   private:
     bool visit(double lambda_0);
+    void grow_and_shrink();
     void forward();
     double sweep_grid();
     double sweep_dynamic();
@@ -31,6 +35,7 @@ class Exploration : PathStep {
 
     Model current_;  // where the forward sweep is
     double first_ = 0.0;
+    std::unique_ptr<Exchange> exchange_;  // null without rules
 };
 
 }  // namespace ellzero

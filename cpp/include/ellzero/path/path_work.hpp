@@ -29,7 +29,7 @@ struct PathWork {
           affordable(options.budgets.empty() ? Penalty::infinity : far_beyond * options.budgets.back() + 1.0),
           descent(problem),
           it(problem),
-          pool(problem.penalty.unequal) {}
+          pool(problem.penalty.unequal, problem.rules) {}
 
     bool worth_keeping(const Model& model) const { return model.size <= explored && model.spent <= affordable; }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "ellzero/problem/problem.hpp"
@@ -17,9 +18,10 @@ namespace ellzero {
 class Pool {
   public:
     // `unequal`: prices differ.
-    explicit Pool(bool unequal = false) : unequal_(unequal) {}
+    explicit Pool(bool unequal = false, Rules rules = {}) : unequal_(unequal), rules_(std::move(rules)) {}
 
-    // Keeps the model if it is better than the one of its size, or than all that cost no more; returns whether it is.
+    // Keeps the model if it obeys the rules, and is better than the one of its size, or than all that cost no more; returns
+    // whether it is.
     bool insert(const Model& model);
     // The best model at lambda_0 with at most `most` features and prices of at most `budget`.
     const Model& best(double lambda_0, int most, double budget = Penalty::infinity) const;
@@ -46,6 +48,7 @@ class Pool {
     std::vector<const Model*> by_price(int most) const;
 
     bool unequal_;
+    Rules rules_;
     std::map<int, Model> best_;
     std::map<double, Model> front_;  // by price, if prices differ: no model costs more and has a larger G than another
 };

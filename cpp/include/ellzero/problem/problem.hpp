@@ -9,6 +9,7 @@
 #include "ellzero/problem/groups.hpp"
 #include "ellzero/problem/loss.hpp"
 #include "ellzero/problem/penalty.hpp"
+#include "ellzero/problem/rules.hpp"
 
 namespace ellzero {
 
@@ -28,6 +29,7 @@ struct Problem {
     double heavy = 0.0;       // the label of the heavy class; 0: no class is that heavy
     double heavy_unit = 1.0;  // a power of two
     Groups groups;
+    Rules rules;
 
     int64_t rows() const { return X.rows(); }
     int64_t columns() const { return X.count(); }
@@ -83,6 +85,10 @@ struct Model {
     double objective(double lambda_0) const { return cost + lambda_0 * spent; }
     bool stands_at(double lambda_0) const { return lambda_0 >= enters_below && lambda_0 <= leaves_above; }
 };
+
+// Puts features of a support back into a model fitted on it, if the rules ask for them and the fit made them zero: their
+// coefficients are next to nothing. The model obeys afterwards if the support does, and each of these may differ from zero.
+void put_back(const Problem& problem, const std::vector<int32_t>& support, Model& model);
 
 class Iterate {
   public:

@@ -29,6 +29,8 @@ class Descent {
     // Takes out the counted feature whose removal costs least for its price, other than the one to be kept; false if there is
     // none.
     bool shrink(Iterate& it, int32_t kept = -1);
+    // Estimates of what the removal of each coordinate costs for its price; infinite if it is not counted, or to be kept.
+    std::vector<double> removal_costs(const Iterate& it, int32_t kept = -1);
     // An amount of objective that is not worth a step.
     double negligible(const Iterate& it, double lambda_0) const;
     // Whether Theorem 1 holds: no coordinate step lowers its surrogate of P by more than the tolerance. Reads X once.
@@ -61,8 +63,6 @@ class Descent {
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
-    // Estimates of what the removal of each coordinate costs for its price; infinite if it is not counted, or to be kept.
-    std::vector<double> removal_costs(const Iterate& it, int32_t kept = -1);
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     // Takes the column out if that lowers P, with all others refitted; otherwise says what it costs, at least lambda_0, or

@@ -1,7 +1,11 @@
 // Local search by exchanges: features of a model are swapped for others while that lowers its objective (see Terms). At one
 // size lambda_0 cancels, and G alone counts. Where features have different prices, one may be exchanged for another that costs
 // more or less, and what is left of a budget is spent again: by the best column that fits.
+//
+// Where features have rules, every change brings with it what the rules ask for: partners come, rivals leave.
 #pragma once
+
+#include <initializer_list>
 
 #include "ellzero/problem/pool.hpp"
 #include "ellzero/support/descent.hpp"
@@ -14,10 +18,13 @@ struct Restraint {
     int32_t barred = -1, kept = -1;
 };
 
-// A column outside a model, and what G gains by it alone.
+// A column outside a model, and what G gains by it; the features that the model grows by, and their prices. With rules, all
+// that comes and leaves with the column counts.
 struct Entry {
     int32_t column;
     double gain;
+    int size;
+    double price;
 };
 
 class Exchange {
@@ -62,7 +69,17 @@ class Exchange {
     Model refit(double target = Penalty::infinity);
     Model on_sample(Model model) const;
     void read_slopes(const Model& model);
-    void remove(int32_t feature);
+    // Lets features of the iterate leave and others come, at zero, and with them what the rules ask for. False, and nothing is
+    // changed, if no support that obeys was found; features of -1 count for nothing.
+    bool change(std::initializer_list<int32_t> come, std::initializer_list<int32_t> leave);
+    // Takes out the feature, and what must leave with it, that costs least for its price; false if there is none.
+    bool shrink(const Restraint& restraint);
+    bool extend(const Model& model);
+    std::vector<int32_t> heads() const;
+    // What G gains by each feature outside the iterate, and loses by each inside.
+    double worth(int32_t feature);
+    // The columns of the entries that gain most, with all that comes and leaves with them; of others nothing is known.
+    std::vector<Entry> closed_entries(const std::vector<Entry>& alone, double dearest);
     // Makes the trial the model if the terms allow it and it is better; whether it did.
     bool accept(Model& model, Model trial, const Terms& terms);
     // All columns that gain by entering and do not cost more than that.
@@ -81,6 +98,8 @@ class Exchange {
     Iterate it_;
     std::unique_ptr<Iterate> sampled_;  // on the rows of the sample
     std::vector<double> slopes_;
+    std::vector<double> worth_;         // with rules: by feature,
+    std::vector<int32_t> worth_where_;  // of the iterate with this support
     int64_t refits_ = 0;
 };
 

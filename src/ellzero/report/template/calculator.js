@@ -1,20 +1,10 @@
 // The calculator: what is known of one row, and what the model says of it.
 
-const answers = new Map(); // by variable, what the reader entered: a number, or the place of an option
+const answers = new Map(); // by variable, what the reader entered: a number (NaN: nothing), or the place of an option
 
 function startCalculator() {
   byId("h-calculator").textContent = `For one ${report.subject}`;
   for (const variable of report.variables) answers.set(variable, variable.typical);
-  // Paper has no triangle to open the formula with.
-  const formula = byId("formula");
-  let wasOpen = false;
-  addEventListener("beforeprint", () => {
-    wasOpen = formula.open;
-    formula.open = true;
-  });
-  addEventListener("afterprint", () => {
-    formula.open = wasOpen;
-  });
 }
 
 const usedVariables = (model) => {
@@ -22,9 +12,12 @@ const usedVariables = (model) => {
   return report.variables.filter(({ features }) => features.some((f) => used.has(f)));
 };
 
+const isOutside = (variable) =>
+  variable.kind === "number" && (answers.get(variable) < variable.low || answers.get(variable) > variable.high);
+
 function numberInput(variable, id, changed) {
   const range = `${number(variable.low, 4)} to ${number(variable.high, 4)}`;
-  const hint = html("small", { id: `${id}-hint` }, `seen: ${range}`);
+  const hint = html("small", { id: `${id}-hint` }, `in the data: ${range}`);
   const input = html("input", {
     id,
     type: "number",
@@ -36,9 +29,11 @@ function numberInput(variable, id, changed) {
   const check = () => {
     const value = answers.get(variable);
     const missing = !known(value);
-    const outside = !missing && (value < variable.low || value > variable.high);
-    hint.textContent = missing ? "a number is needed" : `${outside ? "not " : ""}seen${outside ? "; only" : ":"} ${range}`;
-    hint.classList.toggle("outside", missing || outside);
+    const outside = isOutside(variable);
+    hint.textContent = missing
+      ? `empty: the median, ${number(variable.typical, 4)}, is used`
+      : `${outside ? "outside the data: " : "in the data: "}${range}`;
+    hint.classList.toggle("outside", outside);
   };
   input.addEventListener("input", () => {
     answers.set(variable, input.value.trim() === "" ? NaN : Number(input.value));
@@ -62,11 +57,13 @@ function choiceInput(variable, id, changed) {
   return [input];
 }
 
-// The value of every feature that the answers set; all others are zero.
-function answeredRow() {
+// The value of every feature that answers set; all others are zero.
+const usualRow = () => rowOf(report.variables.map((variable) => [variable, variable.typical]));
+const answeredRow = () => rowOf(answers);
+function rowOf(entered) {
   const row = new Map();
-  for (const [variable, value] of answers) {
-    if (variable.kind === "number") row.set(variable.features[0], value);
+  for (const [variable, value] of entered) {
+    if (variable.kind === "number") row.set(variable.features[0], known(value) ? value : variable.typical);
     else for (const [f, set] of variable.options[value].sets) row.set(f, set);
   }
   return row;
@@ -86,9 +83,8 @@ function probabilities(scores) {
   return shares.map((share) => (total > 0 ? share / total : 1 / shares.length));
 }
 
-// A probability as far from 0 and 100 % as it is.
-const chance = (share) =>
-  !known(share) ? "–" : share < 0.001 ? tied("under 0.1 %") : share > 0.999 ? tied("over 99.9 %") : percent(share);
+// No model is certain, though its probability may round to 0 or 1.
+const chance = (share) => percent(Math.min(Math.max(share, 1e-9), 1 - 1e-9));
 
 function showCalculator(model, c) {
   const variables = usedVariables(model);
@@ -103,21 +99,69 @@ function showCalculator(model, c) {
   replace(byId("inputs"), inputs);
   const balanced = report.balanced ? " The classes were weighted in the fit: the probability is not that of the data." : "";
   byId("calculator-note").textContent =
-    `Enter what is known; at first, every value is the usual one (the median, or the most frequent). The model is that of ` +
-    `${sizeWords(model)}, fitted on all ${report.subjects}.${balanced} It has not been tested on other data than this, and decides nothing.`;
+    `Enter what is known. At first, every value is the median, or the most common. The model has ${sizeWords(model)} and was ` +
+    `fitted on all ${report.subjects}.${balanced} ${report.test ? "" : "It has not been tested on other data, and "}` +
+    `${report.test ? "It " : ""}decides nothing.`;
   showAnswer(model, c);
 }
 
 function showAnswer(model, c) {
   const row = answeredRow();
   const scores = model.coef.map((_, output) => scoreOf(model, output, row));
-  replace(byId("answer"), answerLines(model, scores));
+  replace(byId("answer"), rowCautions(model), answerLines(model, scores));
+  replace(byId("moves"), movesTable(model, c, row));
   replace(byId("terms"), termsTable(model, c, row, scores));
+}
+
+// What the reader should know of the row before the number: values unlike the data, and values that are made up.
+function rowCautions(model) {
+  const variables = usedVariables(model);
+  const far = variables.filter(isOutside);
+  const empty = variables.filter((variable) => variable.kind === "number" && !known(answers.get(variable)));
+  const range = ({ name, low, high }) => `${name} (${number(low, 4)} to ${number(high, 4)} in the data)`;
+  return [
+    far.length
+      ? html(
+          "p",
+          { class: "outside" },
+          `Outside the data: ${far.map(range).join(", ")}. The model has seen no such ${report.subject}.`,
+        )
+      : null,
+    empty.length
+      ? html("p", { class: "muted" }, `Left empty, so the median is used: ${empty.map(({ name }) => name).join(", ")}.`)
+      : null,
+  ];
+}
+
+// By how much each variable moves the score away from that of the usual row, the largest first.
+function movesTable(model, c, row) {
+  const usual = usualRow();
+  const coef = new Map(model.coef[c]);
+  const move = ({ features }) =>
+    features.reduce((sum, f) => sum + (coef.get(f) || 0) * ((row.get(f) || 0) - (usual.get(f) || 0)), 0);
+  const moves = usedVariables(model)
+    .map((variable) => ({ name: variable.name, effect: move(variable) }))
+    .filter(({ effect }) => effect !== 0)
+    .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+  if (!moves.length) return [];
+  const largest = Math.abs(moves[0].effect);
+  const line = ({ name, effect }) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", title: name }, name),
+      html("td", { class: "bar-cell" }, effectBar(effect, largest)),
+      html("td", { class: "num" }, number(effect)),
+    );
+  const what = report.kind === "regression" ? `the prediction of ${report.target}` : `the score of ${caseOf(c)}`;
+  return [
+    html("h3", {}, `What moves ${what}, compared with the usual ${report.subject}`),
+    html("div", { class: "scroll" }, html("table", {}, html("tbody", {}, moves.map(line)))),
+  ];
 }
 
 function answerLines(model, scores) {
   const big = (text) => html("b", { class: "big" }, text);
-  if (!scores.every(known)) return [html("p", {}, "Every input needs a number.")];
   if (report.kind === "regression") return [html("p", {}, `${report.target}: `, big(number(scores[0], 4))), spreadWords(model)];
   if (!likelihood()) {
     const at = report.kind === "binary" ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
@@ -154,7 +198,7 @@ const spreadWords = (model) =>
   html(
     "p",
     { class: "muted" },
-    `Held out, half of such predictions were off by ${number(model.half_within)} at most, nine in ten by ${number(model.most_within)}.`,
+    `Half of the held-out predictions were off by at most ${number(model.half_within)}, nine in ten by at most ${number(model.most_within)}.`,
   );
 
 // What happened to held-out rows with about this probability.
@@ -171,7 +215,7 @@ function evidenceWords(model, share) {
   return html(
     "p",
     { class: "muted" },
-    `Of the ${whole(rows)} held-out ${report.subjects} whose predictions come nearest (${chance(mean)} on average), ` +
+    `Of the ${whole(rows)} held-out ${report.subjects} with the closest predictions (${chance(mean)} on average), ` +
       `${percent(was)} were ${report.cases[1]}.`,
   );
 }
@@ -184,7 +228,7 @@ function otherPrevalence(share) {
   return html(
     "p",
     {},
-    `Where ${percent(prevalence())} are ${report.cases[1]}, not ${percent(report.prevalence)} as in this data (see below): `,
+    `Where ${percent(prevalence())} are ${report.cases[1]}, instead of ${percent(report.prevalence)} as in this data (see below): `,
     html("b", {}, chance(share === 1 ? 1 : moved / (1 + moved))),
   );
 }

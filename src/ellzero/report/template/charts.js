@@ -1,4 +1,4 @@
-// The charts. Each takes its box and what it shows, and draws itself anew when the size of the model or of the window changes.
+// The charts. Each takes its box and what it shows, and draws itself again when the size of the model or of the window changes.
 
 const PALETTE = 8; // colours --c0 ... --c7 of the style sheet
 const MOST_STABLE = 30; // features of the stability chart
@@ -185,7 +185,7 @@ function drawRoc(box, model, c) {
     return {
       x: pixels[i][0],
       y: pixels[i][1],
-      lines: [`${percent(ty)} of the positives found`, `${percent(fx)} of the negatives taken for positive`],
+      lines: [`${percent(ty)} of the positives found`, `${percent(fx)} of the negatives wrongly flagged`],
     };
   });
 }
@@ -194,8 +194,8 @@ function drawCalibration(box, model, c) {
   const { bins } = model.calibration[c];
   const chart = unitSquare(box, {
     xTitle: "predicted probability",
-    yTitle: "share that was true",
-    label: "Calibration: predicted probability against the share that was true",
+    yTitle: "observed share",
+    label: "Calibration: predicted probability against the observed share",
   });
   const points = bins.map(([mean, share]) => [chart.x(mean), chart.y(share)]);
   for (const [i, [, share, rows]] of bins.entries()) {
@@ -217,12 +217,12 @@ function drawCalibration(box, model, c) {
     return {
       x: points[i][0],
       y: points[i][1],
-      lines: [`predicted ${percent(mean)}`, `true in ${percent(share)} of ${whole(rows)} rows`],
+      lines: [`predicted ${percent(mean)}`, `observed ${percent(share)} of ${whole(rows)} rows`],
     };
   });
 }
 
-// Held-out rows as points: predicted against true, or what is left over against predicted.
+// Held-out rows as points: predicted against true, or residuals against predicted.
 function drawCloud(box, points, options) {
   const chart = frame(box, { square: true, margin: { left: 64 }, ...options });
   const [from, to] = options.line;
@@ -276,7 +276,7 @@ function drawResiduals(box, { predicted }) {
       line: across.map((end) => [end, 0]),
       xTitle: "predicted",
       yTitle: "true − predicted",
-      label: "What the predictions leave over",
+      label: "Residuals",
     },
   );
 }

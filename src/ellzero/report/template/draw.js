@@ -26,7 +26,15 @@ function number(value, digits = 3) {
 const known = (value) => value !== null && Number.isFinite(value);
 const fixed = (value, digits) => (known(value) ? value.toFixed(digits).replace("-", "−") : "–");
 const tied = (text) => text.replaceAll(" %", "\u00a0%"); // no line ends before a per cent sign
-const percent = (share, digits = 1) => (known(share) ? tied(`${fixed(100 * share, digits)} %`) : "–");
+// A share says none, or all, only where that is so.
+function percent(share, digits = 1) {
+  if (!known(share)) return "–";
+  const least = 10 ** -digits;
+  if (share > 0 && 100 * share < least) return tied(`under ${fixed(least, digits)} %`);
+  return tied(
+    share < 1 && 100 * share > 100 - least ? `over ${fixed(100 - least, digits)} %` : `${fixed(100 * share, digits)} %`,
+  );
+}
 const whole = (count) => Math.round(count).toLocaleString("en-GB");
 const count = (n, one, many = one + "s") => `${whole(n)} ${n === 1 ? one : many}`;
 const shorten = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");

@@ -3,6 +3,8 @@
 const report = JSON.parse(byId("report-data").textContent);
 const state = { at: report.selection.chosen, c: 0, cut: 0 };
 
+const PAPER = "700px"; // the width of a page of A4 or letter size, less its margins
+
 function snippet(title, text) {
   const button = html("button", { type: "button", class: "copy" }, "Copy");
   const block = html("pre", { tabindex: 0 }, html("code", {}, text));
@@ -33,7 +35,10 @@ function formula(model) {
   const { labels } = report.code;
   if (report.kind !== "multiclass") {
     const score = ["score = (", ...sum(0, "    "), ")"].join("\n");
-    return report.kind === "regression" ? score : `${score}\nlabel = ${labels[1]} if score > 0 else ${labels[0]}`;
+    if (report.kind === "regression") return score;
+    const label = `label = ${labels[1]} if score > 0 else ${labels[0]}`;
+    const share = `probability = 1 / (1 + exp(-score))  # of ${labels[1]}`;
+    return report.loss === "logistic" ? ["from math import exp", "", score, share, label].join("\n") : `${score}\n${label}`;
   }
   const scores = model.coef.flatMap((_, c) => [`    ${labels[c]}: (`, ...sum(c, "        "), "    ),"]);
   const lines = ["scores = {", ...scores, "}", "label = max(scores, key=scores.get)"];
@@ -50,7 +55,7 @@ function showCode(model) {
   const blocks = report.code.blocks.map(({ title, parts }) => snippet(title, parts.join(k)));
   blocks.splice(1, 0, snippet("As a formula", formula(model)));
   replace(byId("code"), blocks);
-  byId("code-note").textContent = `For ${sizeWords(model)}. The slider changes these, too.`;
+  byId("code-note").textContent = `For the model with ${sizeWords(model)}; the slider changes the code, too.`;
 }
 
 function update() {
@@ -69,6 +74,7 @@ function update() {
   byId("larger").disabled = state.at === report.models.length - 1;
   drawScore(byId("score"), state.at, choose);
   showCoefficients(model, state.c);
+  showFit(model, state.c);
   drawAlong(byId("along"), byId("along-legend"), state.at, state.c);
   drawStability(byId("stability"), state.at);
   showCalculator(model, state.c);
@@ -126,6 +132,13 @@ function start() {
   showOthers();
   showMethod();
   update();
+  // Charts are drawn for the width of the paper, so that their text can be read there.
+  const drawnFor = (width) => {
+    document.body.style.width = width;
+    update();
+  };
+  addEventListener("beforeprint", () => drawnFor(PAPER));
+  addEventListener("afterprint", () => drawnFor(""));
   let width = document.documentElement.clientWidth;
   addEventListener("resize", () => {
     if (document.documentElement.clientWidth === width) return; // phones change the height while scrolling

@@ -33,7 +33,7 @@ function fitWords(model) {
   if (report.kind !== "binary") return [scoreWords(model), mainFigure(model).join(" ")];
   const [[cleared, alarms], [missed, found]] = model.confusion;
   return [
-    `finds ${percent(found / (found + missed))}, clears ${percent(cleared / (cleared + alarms))}`,
+    `finds ${percent(found / (found + missed))}, wrongly flags ${percent(alarms / (cleared + alarms))}`,
     mainFigure(model).join(" "),
   ];
 }
@@ -43,42 +43,71 @@ function mainFigure(model) {
   if (report.kind === "regression") return ["R²", fixed(model.r2, 3)];
   const areas = model.roc.filter((curve) => curve).map((curve) => curve.auc);
   if (!areas.length) return ["accuracy", percent(model.accuracy)];
-  return [areas.length === 1 ? "AUC" : "mean AUC", fixed(areas.reduce((sum, area) => sum + area, 0) / areas.length, 3)];
+  return [areas.length === 1 ? "AUC" : "mean AUC", area(areas.reduce((sum, own) => sum + own, 0) / areas.length)];
 }
 
 function showHeadline() {
-  const model = report.models[report.selection.chosen];
-  byId("plain").textContent = report.plain;
+  byId("plain").textContent = tied(report.plain);
   byId("lead").textContent = report.lead;
-  const tile = (label, value, detail) =>
-    html("div", {}, html("dt", {}, label), html("dd", {}, value, detail ? html("small", {}, ` ${detail}`) : null));
-  const tiles = [tile("features used", whole(model.size), `of ${whole(report.data.features)}`)];
-  if (report.kind === "binary") {
-    const [[cleared, alarms], [missed, found]] = model.confusion;
-    tiles.push(
-      tile(`of ${shorten(report.cases[1], 24)}, found`, percent(found / (found + missed)), "sensitivity, held out"),
-      tile(`of ${shorten(report.cases[0], 24)}, cleared`, percent(cleared / (cleared + alarms)), "specificity, held out"),
-    );
-  }
+  showCautions(byId("cautions"), report.models[report.selection.chosen]);
+}
+
+// Figures of predictions, with what they mean: value, and ends of the 95 % interval where it is known.
+function figuresOf(fit, c) {
   if (report.kind === "regression") {
-    tiles.push(
-      tile("explained of the differences", percent(model.r2), "R², held out"),
-      tile("root mean squared error", number(model.rmse), `held out; standard deviation ${number(report.data.response.sd)}`),
-    );
-  } else {
-    const [name, value] = mainFigure(model);
-    if (name !== "accuracy") tiles.push(tile("pairs ranked rightly", value, `${name}, held out; 0.5 is chance`));
-    tiles.push(tile("right in all", percent(model.accuracy), `accuracy, held out; by guessing ${percent(report.baseline)}`));
+    const within = (part, value) => [`off by at most this, ${part}`, "absolute error", number(value)];
+    return [
+      ["R²", "share of the variance explained; 1 is perfect, 0 is the mean", area(fit.r2)],
+      [
+        "root mean squared error",
+        `the standard deviation of ${report.target} is ${number(report.data.response.sd)}`,
+        number(fit.rmse),
+      ],
+      within("half of the predictions", fit.half_within),
+      within("nine in ten", fit.most_within),
+    ];
   }
-  const { short, complete } = report.certificate;
-  if (short) {
-    const proved = complete ? "at most; proved about the search" : "at most; proved so far about the search";
-    tiles.push(tile("gap of the fit", tied(parseFloat(short) < 0.001 ? "< 0.001 %" : short), proved));
+  const curve = fit.roc[c];
+  const { brier, line } = fit.calibration ? fit.calibration[c] : {};
+  const whose = report.kind === "multiclass" ? `, ${report.classes[c]} against the rest` : "";
+  const out = [
+    ["correct overall", `always guessing the most common class: ${percent(report.baseline)}`, percent(fit.accuracy)],
+  ];
+  if (curve) out.unshift([`AUC${whose}`, "1 is perfect, 0.5 is guessing", area(curve.auc), curve.interval.map(area)]);
+  if (line) {
+    const row = ([value, ...ends]) => [fixed(value, 2), ends.map((end) => fixed(end, 2))];
+    out.push(["calibration slope", "1 is ideal; below 1, predictions are too extreme", ...row(line.slope)]);
+    out.push(["calibration intercept", "0 is ideal; above 0, probabilities are too low", ...row(line.intercept)]);
   }
-  showCautions(byId("cautions"), model);
-  replace(byId("tiles"), tiles);
-  byId("verdict").textContent = tied(report.certificate.sentence);
-  byId("verdict").classList.toggle("proved", report.certificate.proved);
+  if (brier !== undefined) out.push(["Brier score", "mean squared error of the probability; 0 is perfect", fixed(brier, 3)]);
+  return out;
+}
+
+// A figure at most one, which is one only if nothing is wrong.
+const area = (value) => (value < 1 && value > 0.9995 ? "over 0.999" : fixed(value, 3));
+
+function showFit(model, c) {
+  const columns = [["held out", model], ...(report.ridge ? [[report.ridge.title, report.ridge]] : [])];
+  if (model.test) columns.push([report.test.title, model.test]);
+  const tables = columns.map(([, fit]) => new Map(figuresOf(fit, c).map(([name, , ...cells]) => [name, cells])));
+  const cell = ([value, ends] = ["–"]) =>
+    html("td", { class: "num" }, value, ends ? html("small", {}, ends.join(" to ")) : null);
+  const rows = figuresOf(model, c).map(([name, words]) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, name, html("small", {}, words)),
+      tables.map((table) => cell(table.get(name))),
+    ),
+  );
+  const titles = columns.map(([title]) => title);
+  replace(byId("fit"), tableHead(["measure"], titles), html("tbody", {}, rows));
+  byId("fit-note").textContent = [
+    `Held out: the folds' models of this size predicted ${whole(report.tested)} ${report.subjects} that they had not seen.`,
+    report.kind === "regression" ? "" : "Small figures are 95 % intervals.",
+    report.ridge ? report.ridge.words : "",
+    model.test ? report.test.words : "",
+  ].join(" ");
 }
 
 // What the data hardly carries, in amber: a proof of the search does not make up for it.
@@ -92,27 +121,42 @@ function showCautions(place, model) {
   );
 }
 
+const effectBar = (effect, largest) =>
+  html(
+    "span",
+    { class: "bar", "aria-hidden": "true" },
+    html("span", { class: effect < 0 ? "minus" : "plus", style: `width:${((50 * Math.abs(effect)) / largest).toFixed(1)}%` }),
+  );
+
+// The odds ratio of a feature: of a number per standard deviation, of a yes or no, or of a category against the reference.
+function ratioOf({ f, effect }, coef) {
+  const variable = variableOf(f);
+  if (variable.kind === "number") return [Math.exp(effect), null];
+  if (variable.kind === "flag") return [Math.exp(coef.get(f)), "yes against no"];
+  const usual = variable.options[variable.typical];
+  const own = variable.options.find(({ sets }) => sets.some(([g]) => g === f));
+  return own === usual
+    ? [1, "reference"]
+    : [Math.exp(scoreOfOption(own, coef) - scoreOfOption(usual, coef)), `against ${usual.label}`];
+}
+
 function showCoefficients(model, c) {
   const folds = new Map(model.use);
   const rows = model.coef[c].map(([f, value]) => ({ f, value, effect: value * report.features[f].spread }));
   rows.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
   const largest = Math.max(...rows.map((row) => Math.abs(row.effect)), 1e-300);
-  const bar = (effect) =>
-    html(
-      "span",
-      { class: "bar", "aria-hidden": "true" },
-      html("span", { class: effect < 0 ? "minus" : "plus", style: `width:${((50 * Math.abs(effect)) / largest).toFixed(1)}%` }),
-    );
   const odds = report.loss === "logistic";
+  const coef = new Map(model.coef[c]);
+  const ratioCell = ([ratio, words]) => html("td", { class: "num ratio" }, number(ratio), words && html("small", {}, words));
   const cells = (row) => [
     html("th", { scope: "row", title: report.features[row.f].name }, report.features[row.f].name),
     html("td", { class: "num" }, number(row.value, 4)),
     html(
       "td",
       { class: "bar-cell" },
-      html("div", { class: "effect" }, html("span", { class: "num" }, number(row.effect)), bar(row.effect)),
+      html("div", { class: "effect" }, html("span", { class: "num" }, number(row.effect)), effectBar(row.effect, largest)),
     ),
-    odds ? html("td", { class: "num ratio" }, number(Math.exp(row.effect))) : null,
+    odds ? ratioCell(ratioOf(row, coef)) : null,
     html("td", { class: "num" }, `${Math.round((folds.get(row.f) || 0) * report.selection.folds)}/${report.selection.folds}`),
   ];
   const intercept = [
@@ -131,7 +175,7 @@ function showCoefficients(model, c) {
       html("th", { scope: "col" }, "feature"),
       html("th", { scope: "col", class: "num" }, "coefficient"),
       html("th", { scope: "col" }, "per standard deviation"),
-      odds ? html("th", { scope: "col", class: "num ratio" }, "odds ratio of that") : null,
+      odds ? html("th", { scope: "col", class: "num ratio" }, "odds ratio") : null,
       html("th", { scope: "col", class: "num" }, "folds"),
     ),
   );
@@ -148,11 +192,30 @@ function showCoefficients(model, c) {
   showCautions(byId("model-cautions"), model);
   showClasses(model);
   showOdds(rows, c);
-  const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${caseOf(c)}`;
+  const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `makes ${caseOf(c)} more likely`;
   byId("coef-note").textContent = rows.length
-    ? `${sizeWords(model)}, fitted on all ${report.subjects}. A positive coefficient ${what}; ` +
-      "“folds” counts the folds whose model of this size uses the feature too."
+    ? `${sizeWords(model)}, fitted on all ${report.subjects}. A positive coefficient ${what}. ` +
+      `“Folds” counts the folds whose model of this size also uses the feature.${odds ? " Odds ratios of numbers are per standard deviation." : ""}`
     : "No features: the model is its intercept, the same prediction for every row.";
+  byId("in-full").hidden = !rows.length || rows.length > MOST_WORDS;
+  replace(byId("in-full"), formulaLines(model, c, rows));
+}
+
+// The model as people write it down.
+function formulaLines(model, c, rows) {
+  const term = ({ f, value }) =>
+    html("span", {}, `${value < 0 ? "−" : "+"} ${number(Math.abs(value), 4)} × ${report.features[f].name} `);
+  const name =
+    report.kind === "regression" ? report.target : report.kind === "multiclass" ? `score of ${report.classes[c]}` : "score";
+  const share = { logistic: "1 / (1 + exp(−score))", multinomial: "exp(score) / sum of exp(score) over the classes" }[
+    report.loss
+  ];
+  const before =
+    report.loss === "logistic" && report.kind === "multiclass" ? " (before division by the sum over the classes)" : "";
+  const rule = `${report.classes[1]} if score > 0, else ${report.classes[0]}`;
+  const end = share ? `probability of ${caseOf(c)} = ${share}${before}` : report.kind === "binary" ? rule : null;
+  const first = html("p", {}, `${name} = ${number(model.intercept[c], 4)} `, rows.map(term));
+  return end ? [first, html("p", {}, end)] : [first];
 }
 
 // The coefficients of all classes: a row for each feature that any of them uses, a column for each class.
@@ -190,9 +253,10 @@ const caseOf = (c) => report.cases[report.kind === "binary" ? 1 : c];
 const variableOf = (f) => report.variables.find((variable) => variable.features.includes(f));
 
 // What one step of a variable does to the odds, in words: a standard deviation of a number, yes instead of no, or another value
-// of a choice instead of the most frequent one.
+// of a choice instead of the most common one.
+const scoreOfOption = ({ sets }, coef) => sets.reduce((sum, [f, set]) => sum + set * (coef.get(f) || 0), 0);
 function oddsSteps(variable, coef) {
-  const score = ({ sets }) => sets.reduce((sum, [f, set]) => sum + set * (coef.get(f) || 0), 0);
+  const score = (option) => scoreOfOption(option, coef);
   if (variable.kind === "number") {
     const { spread } = report.features[variable.features[0]];
     return [[`${number(spread)} more (one standard deviation)`, coef.get(variable.features[0]) * spread]];
@@ -201,7 +265,7 @@ function oddsSteps(variable, coef) {
   const usual = variable.options[variable.typical];
   return variable.options
     .filter((option) => score(option) !== score(usual))
-    .map((option) => [`${option.label}, instead of ${usual.label} (the most frequent)`, score(option) - score(usual)]);
+    .map((option) => [`${option.label}, instead of ${usual.label} (the most common)`, score(option) - score(usual)]);
 }
 
 function oddsWords(variable, coef, c) {
@@ -229,10 +293,9 @@ function showOdds(rows, c) {
     words.length > MOST_WORDS ? html("li", { class: "muted" }, `${whole(words.length - MOST_WORDS)} more.`) : null,
   );
   byId("odds-note").textContent = tied(
-    "Each with all other features of the model unchanged. Odds of 1 to 4 are a probability of 20 %; multiplied by 2 they are 2 to 4, " +
-      "33 %. The ratios are of this model, whose features were chosen on the same " +
-      `${report.subjects} and whose coefficients may be shrunk: they describe the prediction. They are no causes, and come without intervals ` +
-      "(ez.inference makes honest ones on another half of the data).",
+    "Each with all other features of the model unchanged. A probability of 20 % is odds of 1 to 4; multiplied by 2, they are 2 to 4, " +
+      `or 33 %. These ratios describe the prediction, not causes. The same ${report.subjects} chose the features, and shrinkage makes ` +
+      "coefficients smaller; for intervals, use ez.inference, which measures on another half of the data.",
   );
 }
 
@@ -277,8 +340,8 @@ function showConfusion(model) {
   );
   const what = report.data.weighted ? `Weights of the held-out ${report.subjects}` : `Held-out ${report.subjects}`;
   byId("confusion-note").textContent =
-    `${what} by their true class and the prediction of a model of this size that has not seen them; ` +
-    "percentages are of the true class.";
+    `${what} by their true class and their prediction, by a model of this size that had not seen them. ` +
+    "Percentages are of the true class.";
   const recall = table.map((row, r) => (total[r] ? row[r] / total[r] : NaN));
   const seen = recall.filter(Number.isFinite);
   const facts = [
@@ -305,22 +368,21 @@ function showCurves(model, c) {
   replace(
     byId("roc-note"),
     curve
-      ? [html("b", { id: "auc" }, `AUC ${fixed(curve.auc, 3)}`), `: ${against}, all held-out ${report.subjects} together.`]
+      ? [html("b", { id: "auc" }, `AUC ${area(curve.auc)}`), `: ${against}, all held-out ${report.subjects} together.`]
       : "A ROC curve needs held-out rows of both classes.",
   );
   drawRoc(byId("roc"), model, c);
   if (!model.calibration) {
     byId("calibration-note").textContent =
-      `Calibration needs probabilities, and a model with the ${report.loss} loss has none: its decision values only rank. ` +
-      'loss="logistic" has them.';
+      `A model with the ${report.loss} loss has no probabilities, only a ranking. Use loss="logistic" to see their calibration.`;
     return;
   }
   const { brier } = model.calibration[c];
   replace(
     byId("calibration-note"),
     html("b", {}, `Brier score ${fixed(brier, 3)}`),
-    `: of the ${report.subjects} with about this predicted probability of ${caseOf(c)}, how many are it. ` +
-      "On the line is right; bars are two standard errors.",
+    `: how often ${report.subjects} with about this predicted probability are ${caseOf(c)}. ` +
+      "On the line, predictions are right; bars are two standard errors.",
   );
   drawCalibration(byId("calibration"), model, c);
 }
@@ -333,8 +395,8 @@ function showScatter(model) {
   replace(
     byId("scatter-note"),
     html("b", { id: "r2" }, `R² ${fixed(model.r2, 3)}`),
-    `, root mean squared error ${number(model.rmse)}. Shown are ${some} rows, ` +
-      "each predicted by a model of this size that has not seen it.",
+    `, root mean squared error ${number(model.rmse)}. Shown: ${some} rows, ` +
+      "each predicted by a model of this size that had not seen it.",
   );
   drawScatter(byId("scatter"), model);
   drawResiduals(byId("residuals"), model);
@@ -357,7 +419,7 @@ function showData() {
   facts.push(
     fact("constant columns", data.constant ? `${whole(data.constant)}: ${data.constant_names.join(", ")}${more}` : "none"),
   );
-  facts.push(fact("weights", data.weighted ? "rows are weighted" : "all rows count the same"));
+  facts.push(fact("weights", data.weighted ? "rows are weighted" : "all rows count equally"));
   replace(byId("data"), facts.flat());
   const gap = (column) =>
     html(
@@ -437,6 +499,7 @@ function showData() {
 function showCertificate() {
   const { rows, sentence, note } = report.certificate;
   byId("certificate-sentence").textContent = tied(sentence);
+  byId("certificate-sentence").classList.toggle("proved", report.certificate.proved);
   byId("certificate-note").textContent = note;
   const many = rows.length > 1;
   const cells = (row) => [
@@ -489,8 +552,8 @@ function showOthers() {
   const left = others.more_features;
   const more = left ? ` ${count(left, "more feature")} of few models ${left > 1 ? "are" : "is"} not shown.` : "";
   byId("others-note").textContent =
-    `${shown}from left to right, by how much worse their objective is; + and − are the signs of coefficients, ` +
-    `the share is that of all ${whole(others.models)} models.${more}`;
+    `${shown}the best on the left, with how much worse their objective is; + and − are the signs of coefficients. ` +
+    `Share: how many of all ${whole(others.models)} models use the feature.${more}`;
 }
 
 function showMethod() {

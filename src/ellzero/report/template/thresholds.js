@@ -1,4 +1,4 @@
-// Thresholds: whom the model calls positive, how often it is right, and whether that is worth more than calling all or none.
+// Thresholds: whom the model flags, how often it is right, and whether that is worth more than flagging everyone or no one.
 
 const Z = 1.959964; // of 95 % intervals
 const HALF = 0.5;
@@ -6,7 +6,7 @@ const GROUPS = [
   ["found", "found"],
   ["missed", "missed"],
   ["alarm", "false alarms"],
-  ["cleared", "rightly cleared"],
+  ["cleared", "correctly cleared"],
 ];
 
 const hasThresholds = () => Boolean(report.thresholds);
@@ -28,7 +28,7 @@ function startThreshold() {
   const positive = shorten(report.cases[1], 40);
   state.cut = report.thresholds.indexOf(HALF);
   slider.max = report.thresholds.length - 1;
-  byId("threshold-label").textContent = `Call it ${positive} above a probability of`;
+  byId("threshold-label").textContent = `Flag as ${positive} above a probability of`;
   byId("prevalence-label").textContent = `Share of ${positive} among those you see`;
   back.textContent = `As in the data (${percent(report.prevalence)})`;
   const moved = () => showThreshold(report.models[state.at]);
@@ -70,6 +70,18 @@ function apportion(shares, total) {
   return out;
 }
 
+// The rows of the four groups: as counted, or imagined where weights or another share of the class leave no counts. So many are
+// imagined that no group rounds to none.
+function countsOf(parts, found, alarms) {
+  if (!report.data.weighted && prevalence() === report.prevalence) {
+    const [ill, well] = report.tested_rows;
+    const [hits, wrong] = [Math.round(found * ill), Math.round(alarms * well)];
+    return [ill + well, [hits, ill - hits, wrong, well - wrong]];
+  }
+  const base = [100, 1000, 10000].find((n) => parts.every((part) => part === 0 || n * part >= HALF)) || 100000;
+  return [base, apportion(parts, base)];
+}
+
 function showThreshold(model) {
   if (!hasThresholds()) return;
   const threshold = report.thresholds[state.cut];
@@ -81,11 +93,10 @@ function showThreshold(model) {
   byId("threshold-now").textContent = words;
   byId("prevalence-back").disabled = !byId("prevalence").dataset.own;
   byId("threshold-note").textContent =
-    `A low threshold finds more of ${report.cases[1]} and raises more false alarms. Counted on ${whole(report.tested)} held-out ` +
+    `A lower threshold finds more of ${report.cases[1]}, and raises more false alarms. Counted on ${whole(report.tested)} held-out ` +
     `${report.subjects}, each predicted by a model of this size that had not seen it.`;
   const parts = [share * found, share * (1 - found), (1 - share) * alarms, (1 - share) * (1 - alarms)];
-  const base = [100, 1000, 10000].find((n) => n * Math.min(share, 1 - share) >= 5) || 100000;
-  const counts = apportion(parts, base);
+  const [base, counts] = countsOf(parts, found, alarms);
   drawPeople(byId("people"), counts, base);
   replace(
     byId("people-legend"),
@@ -101,7 +112,7 @@ function showThreshold(model) {
   const called = counts[0] + counts[2];
   byId("threshold-words").textContent =
     `Of ${whole(base)} ${report.subjects}, ${whole(counts[0] + counts[1])} are ${report.cases[1]}: ${whole(counts[0])} are found, ` +
-    `${whole(counts[1])} missed. ${whole(called)} are called ${report.cases[1]}, ${whole(counts[2])} of them wrongly.`;
+    `${whole(counts[1])} missed. ${whole(called)} are flagged, ${whole(counts[2])} of them wrongly.`;
   showMeasures(found, alarms, parts);
   showBenefit(model, threshold);
 }
@@ -111,13 +122,13 @@ function showMeasures(found, alarms, [hits, misses, wrong, right]) {
   const [ill, well] = report.tested_rows;
   const ends = (share, rows) =>
     interval(share, rows)
-      .map((end) => fixed(100 * end, 0))
+      .map((end) => fixed(100 * end, 1))
       .join(" to ");
   const rows = [
-    ["sensitivity", found, ends(found, ill), `of those that are ${positive}, are found`],
-    ["specificity", 1 - alarms, ends(1 - alarms, well), `of those that are ${other}, are cleared`],
-    ["positive predictive value", hits / (hits + wrong), "", `of those that are called ${positive}, are it`],
-    ["negative predictive value", right / (right + misses), "", `of those that are cleared, are ${other}`],
+    ["sensitivity", found, ends(found, ill), `of those that are ${positive}, how many are found`],
+    ["specificity", 1 - alarms, ends(1 - alarms, well), `of those that are ${other}, how many are cleared`],
+    ["positive predictive value", hits / (hits + wrong), "", `of those flagged as ${positive}, how many are`],
+    ["negative predictive value", right / (right + misses), "", `of those cleared, how many are ${other}`],
   ];
   const line = ([name, value, ends, words]) =>
     html(
@@ -129,12 +140,11 @@ function showMeasures(found, alarms, [hits, misses, wrong, right]) {
     );
   replace(byId("measures"), tableHead(["measure"], ["held out", "95 % interval"]), html("tbody", {}, rows.map(line)));
   byId("measures-note").textContent =
-    "Intervals are of the counts alone; that the size was chosen on the same " +
-    `${report.subjects} makes the figures a little too good. Predictive values depend on the share above: they are right elsewhere if ` +
-    "sensitivity and specificity are the same there.";
+    `Intervals are of the counts alone. The same ${report.subjects} chose the size, which makes the figures slightly optimistic. ` +
+    "Predictive values depend on the share above; they hold elsewhere if sensitivity and specificity are the same there.";
 }
 
-// One dot each, of 100 or 1,000.
+// One dot each, of up to 1,000.
 function drawPeople(box, counts, base) {
   if (base > 1000) {
     replace(box);
@@ -166,8 +176,8 @@ function showBenefit(model, threshold) {
   const at = report.thresholds;
   const lines = [
     ["this model", "c0", at.map((t, i) => benefitOf(...model.above[i], t))],
-    [`call all ${shorten(report.cases[1], 30)}`, "c1", at.map((t) => benefitOf(1, 1, t))],
-    ["call none", "c4", at.map(() => 0)],
+    ["flag everyone", "c1", at.map((t) => benefitOf(1, 1, t))],
+    ["flag no one", "c4", at.map(() => 0)],
   ];
   const top = Math.max(report.prevalence, ...lines[0][2]);
   const limits = [-0.12 * top, 1.06 * top];
@@ -178,7 +188,7 @@ function showBenefit(model, threshold) {
     height: 280,
     xTitle: "threshold probability",
     yTitle: "net benefit",
-    label: "Decision curve: net benefit of the model, of calling all and of calling none, against the threshold",
+    label: "Decision curve: net benefit of the model, of flagging everyone and of flagging no one, against the threshold",
   });
   nowLine(chart, threshold);
   for (const [, colour, values] of [...lines].reverse()) {
@@ -195,17 +205,17 @@ function showBenefit(model, threshold) {
   const worth = threshold <= HALF ? (1 - threshold) / threshold : threshold / (1 - threshold);
   const price =
     threshold <= HALF
-      ? `one found is worth ${number(worth, 2)} false alarm${worth === 1 ? "" : "s"}`
-      : `one false alarm is as bad as ${number(worth, 2)} missed`;
+      ? `accepting ${number(worth, 2)} false alarm${worth === 1 ? "" : "s"} for each case found`
+      : `that one false alarm is as bad as ${number(worth, 2)} missed cases`;
   const per = (value) => number(100 * value, 2);
   const best = own > Math.max(all, 0) + 1e-12;
   byId("benefit-words").textContent =
-    `Who acts above ${percent(threshold, threshold < 0.01 || threshold > 0.99 ? 1 : 0)} says that ${price}. By that measure, for 100 ${report.subjects} ` +
-    `the model is worth ${per(own)} found without any false alarm, calling all ${per(all)}, calling none 0: ` +
-    `${best ? "using the model is best" : "the model is no better than calling " + (all > 0 ? "all" : "none")}.`;
+    `Acting at ${percent(threshold, threshold < 0.01 || threshold > 0.99 ? 1 : 0)} means ${price}. For 100 ${report.subjects}, ` +
+    `the model is then worth ${per(own)} cases found without a false alarm, flagging everyone ${per(all)}, flagging no one 0: ` +
+    `${best ? "using the model is best" : "the model is no better than flagging " + (all > 0 ? "everyone" : "no one")}.`;
   byId("benefit-note").textContent =
-    "Net benefit: those found, less the false alarms, each counted as the threshold says it is worth; held out, with the share of " +
-    `${report.cases[1]} as in the data. The model is of use where its line is above both others.`;
+    "Net benefit is the cases found minus the false alarms, weighted as the threshold implies. It is held out, with the share of " +
+    `${report.cases[1]} in the data. The model is useful where its line is above both others.`;
   explain(chart.svg, (px) => {
     const i = nearest(at.map(chart.x), px);
     return {
