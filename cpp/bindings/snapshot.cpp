@@ -120,8 +120,7 @@ auto of_gram_points(const TreeRecord& tree, const Give& give) {
 // A list of each form, one after the other.
 template <class T>
 void def_families(nb::class_<TreeRecord>& tree, const char* name, std::vector<T> Families::* field, const char* words) {
-    tree.def_prop_ro(name,
-                     [field](const TreeRecord& self) {
+    tree.def_prop_ro(name, [field](const TreeRecord& self) {
         std::vector<T> out;
         for (const auto& form : self.families) out.insert(out.end(), ((*form).*field).begin(), ((*form).*field).end());
         return to_numpy(std::move(out));
@@ -188,19 +187,23 @@ void register_tree(nb::module_& m) {
                      "The place where each form ends.")
         .def_prop_ro("rest_ends", [](const TreeRecord& self) { return ends_of(self, &Families::rest); }, nb::rv_policy::move,
                      "The place where the masses at zero of each form end.")
-        .def_prop_ro("gram_node", [](const TreeRecord& self) {
+        .def_prop_ro("gram_node",
+                     [](const TreeRecord& self) {
         return of_gram_points<int64_t>(self, [](int64_t node, const KeptPoint&, auto& out) { out.push_back(node); });
     }, nb::rv_policy::move, "The nodes that have a bound with families.")
-        .def_prop_ro("gram_form", [](const TreeRecord& self) {
+        .def_prop_ro("gram_form",
+                     [](const TreeRecord& self) {
         return of_gram_points<int64_t>(
             self, [](int64_t, const KeptPoint& point, auto& out) { out.push_back(point.families->number); });
     }, nb::rv_policy::move, "The form of each.")
-        .def_prop_ro("gram_ends", [](const TreeRecord& self) {
+        .def_prop_ro("gram_ends",
+                     [](const TreeRecord& self) {
         int64_t end = 0;
         return of_gram_points<int64_t>(
             self, [&end](int64_t, const KeptPoint& point, auto& out) { out.push_back(end += std::ssize(point.columns)); });
     }, nb::rv_policy::move, "The place where its coefficients end.")
-        .def_prop_ro("gram_columns", [](const TreeRecord& self) {
+        .def_prop_ro("gram_columns",
+                     [](const TreeRecord& self) {
         return of_gram_points<int32_t>(self, [](int64_t, const KeptPoint& point, auto& out) {
             out.insert(out.end(), point.columns.begin(), point.columns.end());
         });

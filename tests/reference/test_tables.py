@@ -1,5 +1,6 @@
 """Tables with attributes: searches with normal equations find what enumeration finds, and their certificates prove it."""
 
+from inspect import signature
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +33,8 @@ def solved(seed, **more):
     w = np.full(n, 1 / n) if rng.random() < 0.6 else rng.random(n) + 0.1
     w /= w.sum()
     intercept = bool(rng.random() < 0.8)
-    asked = dict(loss="squared_error", k=k, lambda_0=lambda_0, lambda_2=lambda_2, fit_intercept=intercept, sample_weight=w, gap=1e-5)
+    asked = {"loss": "squared_error", "k": k, "lambda_0": lambda_0, "lambda_2": lambda_2, "gap": 1e-5}
+    asked |= {"fit_intercept": intercept, "sample_weight": w}
     sizes = range(k + 1) if lambda_0 else [min(k, p)]
     best = min(
         objective(X, y, w, list(each), lambda_2, intercept) + lambda_0 * size
@@ -67,7 +69,7 @@ def test_larger_trees():
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X, y = one_hot_problem(rng, rows=400, attributes=10, levels=(3, 9), noise=3.0)
-        asked = dict(loss="squared_error", k=6, lambda_2=0.1 / len(y))
+        asked = {"loss": "squared_error", "k": 6, "lambda_2": 0.1 / len(y)}
         first = ez.solve(X, y, **asked)
         problem, options, _ = asked_for(X, y, None, {**arguments(), **asked, "n_jobs": 2})
         search = Search(problem, options)
@@ -83,6 +85,4 @@ def test_larger_trees():
 
 def arguments():
     """The defaults of `solve`."""
-    from inspect import signature
-
     return {name: each.default for name, each in signature(ez.solve).parameters.items() if each.default is not each.empty}

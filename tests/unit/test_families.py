@@ -1,6 +1,5 @@
-"""Bounds of families of columns: none is above the truth, nothing better is cut off, and forms that take too much are refused."""
+"""Bounds of families of columns: none is above the truth, and nothing better is cut off."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +30,8 @@ def table(seed, arithmetic=None):
     largest = np.abs(X).max(axis=0)
     norm = np.where(np.ptp(X, axis=0) > 0, 1.0, 0.0 if centred else largest)
     problem = Stated(
-        loss=KNOWN["squared_error"], lambda_0=arithmetic.number(float(rng.choice([0.0, 0.02]))), lambda_1=arithmetic.number(0.0),
+        loss=KNOWN["squared_error"], lambda_0=arithmetic.number(float(rng.choice([0.0, 0.02]))),
+        lambda_1=arithmetic.number(0.0),
         lambda_2=arithmetic.number(10.0 ** rng.uniform(-4, -1)), k=int(rng.integers(1, 5)), home=np.zeros(p, dtype=bool),
         fit_intercept=centred, X=X, y=y, w=w, spread=spread, norm=norm, counted=np.ones(p, dtype=bool),
         low=np.full(p, -np.inf), high=np.full(p, np.inf), arithmetic=arithmetic,

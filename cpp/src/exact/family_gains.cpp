@@ -54,7 +54,8 @@ void FamilyGains::visit(size_t first, int count, uint32_t set, double squares, d
     visit_set(set, count, squares, line, divisor);
     if (count == room_) return;
     for (size_t k = first; k < squares_.size(); ++k)
-        visit(k + 1, count + 1, set | (uint32_t{1} << k), squares + squares_[k], line + lines_[k], divisor - taken_[k], visit_set);
+        visit(k + 1, count + 1, set | (uint32_t{1} << k), squares + squares_[k], line + lines_[k], divisor - taken_[k],
+              visit_set);
 }
 
 void FamilyGains::tabulate(int64_t group, const std::vector<double>& v, bool each) {
@@ -148,8 +149,7 @@ FamilyGains::Best FamilyGains::best(int64_t group, const std::vector<double>& v,
     });
     coefficients.assign(members.size(), 0.0);
     for (size_t k = 0; k < members.size(); ++k)
-        if (((chosen >> k) & 1) != 0)
-            coefficients[k] = (v[members[k]] + form_.masses[members[k]] * level) / width(members[k]);
+        if (((chosen >> k) & 1) != 0) coefficients[k] = (v[members[k]] + form_.masses[members[k]] * level) / width(members[k]);
     return out;
 }
 

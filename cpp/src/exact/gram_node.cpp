@@ -61,7 +61,8 @@ GramNode::Outcome GramNode::run(const Node& node, const WitnessWatch& watch) {
         std::sort(in.begin(), in.end());
         std::sort(free.begin(), free.end());
         const Reduced region(equations_, std::move(in), std::move(free));
-        const double supports = room() <= Completions::most_features ? Completions::count(std::ssize(region.free), room()) : Penalty::infinity;
+        const double supports =
+            room() <= Completions::most_features ? Completions::count(std::ssize(region.free), room()) : Penalty::infinity;
         if (supports <= (k > 0 ? most_supports : few_supports)) {
             enumerate(region, out);
             watch.check_bound(out.bound, "an enumerated bound is too high");
@@ -79,7 +80,8 @@ GramNode::Outcome GramNode::run(const Node& node, const WitnessWatch& watch) {
         }
         watch.check_region(region_, "fixing cut it off");
         setting_.problem.X.monitor().poll();
-        const bool few = room() <= Completions::most_features && Completions::count(std::ssize(region_.undecided()), room()) <= most_supports;
+        const bool few = room() <= Completions::most_features &&
+                         Completions::count(std::ssize(region_.undecided()), room()) <= most_supports;
         if (few && k + 1 < most_rounds) continue;
         if (fixed == 0 || static_cast<double>(fixed) < worth_another * static_cast<double>(region.free.size())) break;
     }
@@ -133,8 +135,8 @@ void GramNode::make_form(const Node& node, const Reduced& region, Form& form, Ou
     const bool few = static_cast<double>(count) <= few_enough_to_renew * static_cast<double>(tried_);
     if (families_ && !few && region.in.size() <= decided_) return;
     const bool first = node.depth == 0 && !families_;
-    auto made = improve(equations_, region.in, region.free, form, first ? sweeps_at_root : sweeps,
-                        first ? barrier_at_root : barrier);
+    auto made =
+        improve(equations_, region.in, region.free, form, first ? sweeps_at_root : sweeps, first ? barrier_at_root : barrier);
     if (!made && !families_) {  // the ridge alone
         form.scale(0.0);
         made = improve(equations_, region.in, region.free, form, 0, 0.0);
@@ -169,8 +171,7 @@ GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool ro
     }
     const bool limited = region_.limited();
     if (limited && !(mu_ > 0.0))
-        for (int64_t j = 0; j < u; ++j)
-            mu_ = std::max(mu_, 0.15 * region.slopes[j] * region.slopes[j] / width[j]);
+        for (int64_t j = 0; j < u; ++j) mu_ = std::max(mu_, 0.15 * region.slopes[j] * region.slopes[j] / width[j]);
     if (!limited) mu_ = 0.0;
     const auto look = [&](Point& at) {
         double quadratic = 0.0;
@@ -179,7 +180,8 @@ GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool ro
     };
     const auto follow = [&](double shares, double power, double least, double largest) {
         if (!limited) return;
-        mu_ = std::max(mu_ * std::pow(std::clamp(shares / most, least, largest), power), least_charge * setting_.incumbent.size());
+        mu_ = std::max(mu_ * std::pow(std::clamp(shares / most, least, largest), power),
+                       least_charge * setting_.incumbent.size());
     };
     // 1. Descent on the columns, as if the ridges were all.
     int idle = 0;
@@ -353,12 +355,15 @@ double GramNode::margin(const Reduced& region, const Form& form, const Point& po
     for (size_t j = 0; j < u; ++j) {
         const int32_t family = form.family[j];
         const double shared = family >= 0 && total[family] > 0.0 ? form.masses[j] * drawn[family] / total[family] : 0.0;
-        take(region.free[j], point.b[j], point.v[j], equations_.ridge[region.free[j]] * (1.0 - ridge_of_others), form.masses[j], shared);
+        take(region.free[j], point.b[j], point.v[j], equations_.ridge[region.free[j]] * (1.0 - ridge_of_others), form.masses[j],
+             shared);
         quadratic += point.b[j] * (equations_.cross[region.free[j]] - point.v[j]);
     }
     const double largest = given + gains + setting_.options.lambda_0 * static_cast<double>(room() + 1) + paid();
-    const double norm = std::sqrt(off), squares = (equations_.error + rounding) * (equations_.size + parts) * (equations_.size + parts);
-    return 1.05 * (squares + rounding * (held + std::abs(quadratic) + largest) + 2.0 * std::sqrt(largest) * norm + norm * norm) +
+    const double norm = std::sqrt(off),
+                 squares = (equations_.error + rounding) * (equations_.size + parts) * (equations_.size + parts);
+    return 1.05 *
+               (squares + rounding * (held + std::abs(quadratic) + largest) + 2.0 * std::sqrt(largest) * norm + norm * norm) +
            1e-12 * setting_.incumbent.size();
 }
 
@@ -398,18 +403,19 @@ void GramNode::swap(std::vector<int32_t> support, bool root) {
         if (!std::binary_search(support.begin(), support.end(), j)) others.push_back(j);
     double objective = Reduced(equations_, support, {}).base + setting_.options.lambda_0 * static_cast<double>(support.size());
     const auto p = static_cast<int64_t>(equations_.columns());
-    const auto work = [&](int count) {
-        return Completions::count(p, count) * Completions::count(std::ssize(support), count);
-    };
-    while (exchange(support, objective, 1)) {}
+    const auto work = [&](int count) { return Completions::count(p, count) * Completions::count(std::ssize(support), count); };
+    while (exchange(support, objective, 1)) {
+    }
     const double best = setting_.incumbent.objective();
     if (objective <= best * (1.0 + close_enough) && met_.insert(support).second && work(2) <= most_work_of_swaps)
         while (exchange(support, objective, 2)) {
-            while (exchange(support, objective, 1)) {}
+            while (exchange(support, objective, 1)) {
+            }
         }
     if (root && work(3) <= most_work_at_root)
         while (exchange(support, objective, 3)) {
-            while (exchange(support, objective, 1) || exchange(support, objective, 2)) {}
+            while (exchange(support, objective, 1) || exchange(support, objective, 2)) {
+            }
         }
     if (objective < best) offer(support, objective);
 }

@@ -26,8 +26,7 @@ NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incu
       last_feature_(setting_, work_, pricing_, rounding_),
       branching_(setting_, work_, pricing_) {
     if (options.equations)
-        gram_ = std::make_unique<GramNode>(
-            setting_, work_.region, [this](const std::vector<int32_t>& support) {
+        gram_ = std::make_unique<GramNode>(setting_, work_.region, [this](const std::vector<int32_t>& support) {
             const std::vector<double> beta(support.size(), 0.0), intercept(setting_.problem.constants(), 0.0);
             return rounding_.refit(support, beta, intercept);
         });

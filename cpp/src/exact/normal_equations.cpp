@@ -23,7 +23,8 @@ constexpr double rows_of_block = 1024.0;
 bool usable(const Problem& problem, const ExactOptions& options) {
     const Penalty& penalty = problem.penalty;
     if (!options.families || !problem.loss.constant_curvature() || problem.X.blocks() > 1 || problem.grouped()) return false;
-    if (penalty.lambda_1 > 0.0 || !(penalty.lambda_2 > 0.0) || penalty.unequal || options.has_budget()) return false;
+    if (problem.rules || penalty.lambda_1 > 0.0 || !(penalty.lambda_2 > 0.0) || penalty.unequal || options.has_budget())
+        return false;
     if (options.swaps.limits() || options.wanted.all || !options.integral.empty() || options.gap < closest_gap) return false;
     if (problem.columns() > most_columns || problem.columns() > problem.rows()) return false;
     if (std::min(options.k, problem.columns()) > most_features) return false;
@@ -95,8 +96,7 @@ std::shared_ptr<const NormalEquations> normal_equations(const Problem& problem, 
     std::vector<double> means(p);
     if (problem.X.centred())
         for (int32_t j = 0; j < p; ++j) means[j] = problem.X.mean(j) * problem.X.scale(j);
-    else
-        problem.X.dots(all, problem.w, means);
+    else problem.X.dots(all, problem.w, means);
     const bool centred = problem.X.centred();
     Matrix products(p);  // about zero
     for (int64_t i = 0; i < p; ++i)

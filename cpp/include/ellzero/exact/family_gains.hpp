@@ -36,15 +36,16 @@ class FamilyGains {
     void prepare(int64_t group, const std::vector<double>& v);
     void tabulate(int64_t group, const std::vector<double>& v, bool each);
     template <class Visit>
-    void visit(size_t first, int count, uint32_t set, double squares, double line, double divisor, const Visit& visit_set) const;
+    void visit(size_t first, int count, uint32_t set, double squares, double line, double divisor,
+               const Visit& visit_set) const;
 
     const Form& form_;
     std::vector<double> ridge_;
     int room_;
     double charge_;
-    std::vector<std::vector<int32_t>> members_;  // of families with undecided columns, and columns that are alone
-    std::vector<double> totals_;                 // s of each group; zero: it is a diagonal
-    std::vector<std::vector<double>> tables_;    // for each group, by the number of features
+    std::vector<std::vector<int32_t>> members_;        // of families with undecided columns, and columns that are alone
+    std::vector<double> totals_;                       // s of each group; zero: it is a diagonal
+    std::vector<std::vector<double>> tables_;          // for each group, by the number of features
     std::vector<std::vector<double>> with_, without_;  // for each column
     std::vector<double> squares_, lines_, taken_;      // of the group in work
 };

@@ -70,10 +70,10 @@ class GramNode {
     Refit refit_;
     Completions completions_;
     std::shared_ptr<const Families> families_;
-    int64_t tried_ = 0;             // free columns when a form was made last
-    size_t decided_ = 0;            // columns that were in then
-    std::vector<double> beta_;      // of all columns, where the next relaxation begins
-    std::vector<double> width_;     // of the free columns, for branching
+    int64_t tried_ = 0;          // free columns when a form was made last
+    size_t decided_ = 0;         // columns that were in then
+    std::vector<double> beta_;   // of all columns, where the next relaxation begins
+    std::vector<double> width_;  // of the free columns, for branching
     double mu_ = 0.0;
     std::set<std::vector<int32_t>> met_;  // supports that swaps began from
 };

@@ -36,11 +36,11 @@ class NodeSolver {
         // was empty from the start.
         std::vector<KeptPoint> proofs;
         std::vector<Leaf> leaves;
-        std::shared_ptr<Diagonal> diagonal;  // if the node made one
+        std::shared_ptr<Diagonal> diagonal;               // if the node made one
         std::vector<std::shared_ptr<Families>> families;  // that it made
         bool enumerated = false;                          // its last features are enumerated, after all proofs
-        std::shared_ptr<const State> state;  // for the children; null if the node is closed
-        std::vector<int32_t> branch;         // the block, if it branches
+        std::shared_ptr<const State> state;               // for the children; null if the node is closed
+        std::vector<int32_t> branch;                      // the block, if it branches
         // The support of a closed node that is wanted; others of its region, if there are any, gain nothing.
         std::optional<Found> found;
     };

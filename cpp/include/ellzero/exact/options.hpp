@@ -58,8 +58,8 @@ struct ExactOptions {
     bool diagonals = true;  // curvature of the squared error may move into the ridge (see Diagonal)
     bool families = true;   // nodes may be solved with the normal equations (see NormalEquations)
     std::shared_ptr<const NormalEquations> equations = nullptr;  // if they are
-    bool narrow = false;    // all boxes are narrowed at the root (see Probing)
-    bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
+    bool narrow = false;                                         // all boxes are narrowed at the root (see Probing)
+    bool precise = false;  // dual points need more digits than single precision has (see needs_precision)
     Wanted wanted;
 
     // What a feature takes of the room that is left for features: its price under a budget, else it counts as one.

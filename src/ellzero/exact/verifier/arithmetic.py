@@ -222,7 +222,8 @@ class Float64:
         norm = math.sqrt(float(np.sum(off * (off / ridge)))) * (1.0 + self.round)
         largest = abs(size) * (1.0 + self.round)
         held = float((e + 2.0 * d) @ (b * b))
-        squares = (system.error + rounding) * (system.size + parts) ** 2 + rounding * (held + abs(quadratic))
+        whole = system.size + parts
+        squares = (system.error + rounding) * (whole * whole) + rounding * (held + abs(quadratic))
         return squares + rounding * largest + 2.0 * math.sqrt(largest) * norm + norm * norm + self.tiny
 
     def margin_of_supports(self, system: Equations, at: Any, decided: int, more: int, ridge: float) -> Any:

@@ -11,7 +11,8 @@ part of Q is a diagonal. Each column gives a part e_j of its ridge to the convex
 With G = Z'WZ and c = Z'Wy (both centred, if there is an intercept), P = G + diag(e) - Q positive semidefinite, v = c - P b and
 R_j = 2 lambda_2 - e_j, every model beta of a region has
 
-    objective >= y'Wy / 2 - b'P b / 2 - K,   K = max over supports T of the region of  v_T' (Q_TT + R_TT)^-1 v_T / 2 - lambda_0 |T|,
+    objective >= y'Wy / 2 - b'P b / 2 - K,
+    K = max over supports T of the region of  v_T' (Q_TT + R_TT)^-1 v_T / 2 - lambda_0 |T|,
 
 whatever b is. K is a sum over families, and the best numbers of features of each follow by dynamic programming. All of it is
 about p columns: the rows are read but once. docs/certificate.md has the rules, and docs/margins.md derives the margins.
@@ -119,7 +120,10 @@ class Families:
         form = self.forms[number]
         if number not in self.definite:
             all_ridge = 2.0 * float(problem.lambda_2) * LARGEST_SHARE
-            fits = bool((form.ridge <= all_ridge).all()) and np.bincount(form.family[form.along != 0.0]).max(initial=0) <= MOST_MEMBERS
+            fits = (
+                bool((form.ridge <= all_ridge).all())
+                and np.bincount(form.family[form.along != 0.0]).max(initial=0) <= MOST_MEMBERS
+            )
             self.definite[number] = fits and self._definite(form, problem)
         require(self.definite[number], f"form {number} takes more curvature from the loss than is proved to be there.")
         return form
@@ -225,7 +229,7 @@ class Families:
         width = d + ridge
         alone = np.flatnonzero(d * u == 0)
         tables = [single_table(v[alone] ** 2 / width[alone] / 2 - charge, room)]
-        members, with_in, with_out = [alone], [None], [None]
+        members, with_in, with_out = [alone], [v[:0]], [v[:0]]
         together = np.flatnonzero(d * u != 0)
         order = together[np.argsort(family[together], kind="stable")]
         sizes = np.bincount(family[order], minlength=len(rest))
@@ -291,7 +295,8 @@ class Families:
             return least - margin
         far = upper if upper + margin > least else least - margin  # the others are above the level of interest
         precise = [
-            self._of_support(problem, np.concatenate((features[:decided], features[decided:][list(each)]))) for each in candidates
+            self._of_support(problem, np.concatenate((features[:decided], features[decided:][list(each)])))
+            for each in candidates
         ]
         return max(least - margin, min([far, *precise]) if precise else least - margin)
 
@@ -328,7 +333,10 @@ def normal_equations(X: Any, y: Array, w: Array, spread: Array, centred: bool, u
     root, total = np.sqrt(w), float(w.sum())
 
     def product(left: Array, right: Array) -> Array:
-        return sum((left[at : at + ROWS].T @ right[at : at + ROWS] for at in range(0, n, ROWS)), np.zeros((left.shape[1], right.shape[1])))
+        return sum(
+            (left[at : at + ROWS].T @ right[at : at + ROWS] for at in range(0, n, ROWS)),
+            np.zeros((left.shape[1], right.shape[1])),
+        )
 
     def about_mean(z: Array) -> tuple[Array, Array]:
         mean = product(w[:, None], z)[0] / total if centred else np.zeros(z.shape[1])
@@ -358,8 +366,7 @@ def eliminated(matrix: Array, slopes: Array, base: Any) -> tuple[Array, Array, A
 
 
 def completions(matrix: Array, slopes: Array, base: Any, count: int, below: Any) -> Any:
-    """Yield the least objectives of supports of so many columns, part by part, and the supports that are below a level.
-    """
+    """Yield the least objectives of supports of so many columns, part by part, and the supports that are below a level."""
     pivots = np.diag(matrix)
     if not (pivots > 0).all():  # the ridge is lost in rounding
         yield -math.inf, []
