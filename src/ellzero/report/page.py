@@ -26,15 +26,16 @@ from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.problem.rows import LEAST_ROWS
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
+from ellzero.report.score_card import find_card
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
 TEMPLATE = Path(__file__).with_name("template")
-STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "devices.css")
+STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "score_card.css", "devices.css")
 QUICK, QUICK_ROWS = 10**8, 150_000
 """Entries of X, and rows, times features of the largest model: up to here, local search in all folds takes half a minute."""
 
-SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "page.js")
+SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "score_card.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
 HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -141,7 +142,13 @@ def write_report(
         proofs = prove(estimator, X, y, sample_weight=sample_weight, seconds=seconds, progress=progress)
         say_step(progress, "step 3 of 3: other models that are as good, in the time that is left")
         others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
-    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=Words(**words))
+    card = None
+    if not regression:
+        classes, names, jobs = estimator._shown_classes(), estimator.cv_results_.names, as_threads(settings.get("n_jobs"))
+        card = find_card(X, y, classes, sample_weight=sample_weight, names=names, seconds=seconds, jobs=jobs)
+    summary = summarise(
+        estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, card=card, words=Words(**words)
+    )
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
