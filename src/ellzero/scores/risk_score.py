@@ -195,7 +195,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         gap: float = 1e-6,
         cv: Any = 5,
         n_jobs: int | None = None,
-        progress: Any = False,
+        progress: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.k = k
