@@ -43,11 +43,14 @@ def test_enough_rows_say_nothing():
 def test_complete_separation():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
-    with pytest.warns(ez.FragileModelWarning, match="tells class setosa and the rest apart in every row") as seen:
+    with pytest.warns(ez.FragileModelWarning, match="separates class setosa and the rest perfectly") as seen:
         model = ez.L0Classifier(k=2, multi_class="ovr").fit(X, names[y])
     assert len(seen) == 1  # the other two are not separated
     assert (model.decision_function(X)[y == 0, 0] > 0.0).all()
-    assert ez.L0Classifier("hinge", k=2).fit(X, y == 0).cautions_ == []  # whose coefficients have an end
+    with pytest.warns(ez.FragileModelWarning, match="alone separates"):
+        found = ez.L0Classifier("hinge", k=2).fit(X, y == 0).cautions_  # whose coefficients have an end
+    ending = "alone separates class False and class True in every row: is it known beforehand?"
+    assert found == [f"column {name} {ending}" for name in ("x2", "x3")]
     weight = np.where(np.arange(150) == 0, 0.0, 1.0)
     flipped = (y == 0) ^ (np.arange(150) == 0)  # a row without weight does not count
     assert ez.L0Classifier(k=2).fit(X, flipped, sample_weight=weight).cautions_
@@ -77,4 +80,4 @@ def test_cautions_of_all_sizes(tmp_path):
     sizes = {model["size"]: model["cautions"] for model in summary["models"]}
     assert sizes[0] == sizes[1] == sizes[2] == []
     assert sizes[3][0].startswith("There are only 12 rows of class ill for 3 features (4.0 for each")
-    assert sizes[3][1].startswith("The model tells class well and class ill apart in every row it was fitted on")
+    assert sizes[3][1].startswith("The model separates class well and class ill perfectly on the training data")

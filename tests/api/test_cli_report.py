@@ -123,3 +123,35 @@ def test_rows_of_another_file_are_prepared_as_the_data_was(run, tmp_path, kind):
         second.assign(label="odd").to_csv(tmp_path / "odd.csv", index=False)
         bad = run.error("report", *argv, "--test", tmp_path / "odd.csv", "--out", out)
         assert "has the value 'odd', which the data lacks" in bad
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_python_code_of_the_page_gives_its_model(run, tmp_path, monkeypatch, separate):
+    """From the file: gaps are filled, categories coded and grouped as on the command line."""
+    monkeypatch.chdir(tmp_path)
+    frame = messy().drop(columns="id")
+    frame["sex"] = np.where(frame.d > 0, "male", "female")
+    frame.to_csv("data.csv", index=False)
+    words = ["--one-hot", "--impute", "median", *(["--separate-categories"] if separate else [])]
+    run.ok("report", "data.csv", "--target", "label", *words, "--time-limit", "0", "--rule", "one_se")
+    page = content(tmp_path / "report.html")
+    scope = {"new_rows": frame}
+    for k, model in enumerate(page["models"][:4]):
+        exec(str(k).join(page["code"]["blocks"][0]["parts"]), scope)
+        wanted = dict.fromkeys(scope["model"][:-1].get_feature_names_out(), 0.0)
+        for f, value in model["coef"][0]:
+            wanted[page["features"][f]["name"].replace("=", "_")] = value
+        fitted = scope["model"][-1]
+        assert dict(zip(wanted, fitted.coef_[0], strict=True)) == pytest.approx(wanted, rel=1e-3, abs=1e-6)
+        assert fitted.intercept_[0] == pytest.approx(model["intercept"][0], rel=1e-3, abs=1e-6)
+    assert (tmp_path / "model.joblib").exists()
+
+
+def test_a_column_that_follows_from_the_target_is_named(run, tmp_path):
+    frame = messy().drop(columns=["id", "city, now"]).fillna(0.0)
+    frame["discharged"] = np.where(frame.label == "yes", 3.0, 1.0) + 0.1 * frame.b.rank(pct=True)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    out = tmp_path / "page.html"
+    run.ok("report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--out", out)
+    said = "Column discharged alone separates class no and class yes in every row: is it known beforehand?"
+    assert said in content(out)["models"][1]["cautions"]

@@ -22,8 +22,10 @@ from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
 from ellzero.report.words import Words
 from ellzero.tables.columns import check_presence
+from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response
 
+FIRST_ROWS = 100  # show how pandas reads a file
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
 
@@ -38,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         "arguments": data_arguments(args),
         "notes": notes_on(data),
         "categories": categories_of(data),
+        "numbers": numbers_of(args, data),
         "date": datetime.date.today().isoformat(),
         "feature_names": names_of(data),
         **for_classes,
@@ -69,11 +72,13 @@ def other_rows(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
     """Return features and target of the table that --test names, prepared as those of the fit were."""
     if not isinstance(data.preparation, TablePreparation):
         raise InvalidInputError("--test is for tables: the columns of a matrix have no names.")
-    given = argparse.Namespace(**{**vars(args), "data": args.test, "format": None, "keep": [data.target]})
+    given = argparse.Namespace(
+        **{**vars(args), "data": args.test, "format": None, "keep": [] if args.regression else [data.target]}
+    )
     X, frame = load_new_data(given, data.preparation, len(data.preparation.features), None)
     check_presence(frame, [data.target], args.test, "--target: ")
     if args.regression:
-        return X, column_response(frame[data.target], args.test, args.decimal)
+        return X, column_response(frame[data.target], args.test, args.decimal or ".")
     found, known = column_labels(frame[data.target]), {str(label): label for label in np.unique(data.y)}
     rest = f"not {data.positive}"  # what --positive makes of all other classes
     labels = [str(label) if str(label) in known else rest if rest in known else str(label) for label in found]
@@ -122,6 +127,18 @@ def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
         indicators: list[str | None] = [*preparation.features_of(column)]
         out[column] = dict(zip(labels, [None] * (len(labels) - len(indicators)) + indicators, strict=True))
     return out
+
+
+def numbers_of(args: argparse.Namespace, data: Data) -> tuple[str, ...]:
+    """Return the columns of numbers of a table that pandas reads without further arguments; none of other data."""
+    preparation = data.preparation
+    if not isinstance(preparation, TablePreparation) or not args.data.endswith(".csv") or args.weight is not None:
+        return ()
+    if preparation.missing or data.positive is not None or data.unlabelled:
+        return ()
+    first = need("pandas", "frame").read_csv(args.data, nrows=FIRST_ROWS, encoding_errors="replace")
+    read = {name for name in first if first[name].dtype.kind in "iufb"}
+    return preparation.numbers if read.issuperset(preparation.numbers) and {*preparation.categories} <= {*first} else ()
 
 
 def names_of(data: Data) -> list[str] | None:

@@ -1,6 +1,7 @@
-"""Cautions on fitted classifiers: too few rows of a class for so many features, and classes that are told apart completely.
+"""Cautions on fitted classifiers: few rows of a class for many features, classes that are separated perfectly, and columns
+that do so alone.
 
-Neither is a fault of the optimisation, which may even be proved: both are about how far the data carries.
+None is a fault of the optimisation, which may even be proved: all are about how far the data carries.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import FragileModelWarning
 from ellzero.base.quoting import shown
+from ellzero.design import Design
 from ellzero.problem.losses import Loss
-from ellzero.problem.model import Model
+from ellzero.problem.model import Model, feature_name
 from ellzero.problem.problem import Problem
 
 Array = NDArray[np.float64]
@@ -46,7 +48,7 @@ def cautions_on(
 
 
 def cautions_on_output(used: int, names: Sequence[str], rows: list[int], apart: bool, whom: str) -> list[str]:
-    """Return the cautions on a function that tells classes with so many rows from each other, `apart` if it always does."""
+    """Return the cautions on a function that tells classes with that many rows from each other, `apart` if it always does."""
     if not used:
         return []
     out, rare = [], min(rows)
@@ -54,15 +56,40 @@ def cautions_on_output(used: int, names: Sequence[str], rows: list[int], apart: 
         out.append(
             f"there {'is' if rare == 1 else 'are'} only {rare} row{'s' * (rare != 1)} of {names[rows.index(rare)]} for {used} "
             f"feature{'s' * (used > 1)} ({rare / used:.1f} for each; {USUAL_EVENTS} are the usual rule of thumb): such a model "
-            "may fit chance, and its scores may be luck."
+            "may fit noise, and its scores may be luck."
         )
-    # If a model tells all rows apart, larger coefficients of the same features always have a smaller logistic loss.
+    # If a model separates all rows, larger coefficients of the same features always have a smaller logistic loss.
     if apart:
         out.append(
-            f"the model tells {whom} apart in every row it was fitted on: nothing but the shrinkage limits its coefficients "
-            "then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
+            f"the model separates {whom} perfectly on the training data; only shrinkage limits its coefficients, so trust "
+            "neither their sizes nor probabilities near 0 and 1."
         )
     return out
+
+
+def cautions_on_columns(
+    design: Design, columns: Sequence[int], codes: NDArray[np.int64], counted: NDArray[np.bool_], classes: Sequence[object]
+) -> list[str]:
+    """Return a caution for each of some columns that alone tells all classes apart: its values may follow from the target.
+
+    `codes` are the numbers of the classes of the rows that count.
+    """
+    out = []
+    for j in columns:
+        values = design.matvec(np.array([j], dtype=np.int32), np.ones(1))[counted]
+        order = np.argsort(values, kind="stable")
+        values, along = values[order], codes[order]
+        changes = np.flatnonzero(np.diff(along))
+        if len(changes) == len(np.unique(codes)) - 1 and (values[changes] < values[changes + 1]).all():
+            whom = f"{listed_classes(classes)} in every row"
+            out.append(f"column {shown(feature_name(design.names, int(j)))} alone separates {whom}: is it known beforehand?")
+    return out
+
+
+def listed_classes(classes: Sequence[object]) -> str:
+    """Return two classes by name, or how many there are."""
+    names = [f"class {shown(label)}" for label in classes]
+    return " and ".join(names) if len(names) == 2 else f"all {len(names)} classes"
 
 
 def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDArray[np.generic], stacklevel: int) -> list[str]:
@@ -74,6 +101,9 @@ def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDAr
     decision = np.column_stack([problem.eta(*model.coefficients)[counted] for problem, model in pairs])
     used = [len(model.support) for problem, model in pairs for _ in range(problem.outputs)]
     found = cautions_on(problems[0].loss, positive, decision, used, classes.tolist())
+    codes = positive.argmax(axis=1) if positive.shape[1] > 1 else positive[:, 0].astype(np.int64)
+    support = np.unique(np.concatenate([model.support for model in models])).tolist()
+    found += cautions_on_columns(problems[0].design, support, codes, counted, classes.tolist())
     for text in found:
         warnings.warn(text, FragileModelWarning, stacklevel=stacklevel)
     return found

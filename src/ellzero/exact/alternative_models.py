@@ -164,6 +164,8 @@ class Alternatives:
         values = values[values != 0.0]
         role: Any = "unused" if not count else "indispensable" if count == all_of_them else "exchangeable"
         signs = "/".join(sign for sign, there in (("+", (values > 0.0).any()), ("-", (values < 0.0).any())) if there)
+        if np.count_nonzero(self.feature_of(np.arange(self.n_features)) == j) > 1:
+            signs = ""  # a group has a sign for each of its columns, but none of its own
         ends = (float(values.min()), float(values.max())) if len(values) else (np.nan, np.nan)
         return FeatureUse(j, self.name_of(j), role, count, count / all_of_them if all_of_them else 0.0, *ends, signs)
 

@@ -34,6 +34,7 @@ WITHIN = 0.01  # of the best objective
 MOST_MODELS = 1000
 SHOWN_MODELS, SHOWN_FEATURES = 15, 20
 NAMED = 6  # features that a sentence names
+SEVERAL = 2  # in the place of a sign: a group of columns has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,11 +255,15 @@ def describe_others(found: Alternatives | None, sign: float = 1.0) -> dict[str, 
     if found is None or not len(found):
         return None
     signs = sign * found.coefficients[:SHOWN_MODELS, :SHOWN_FEATURES]
+    heads = np.arange(found.n_features) if found.grouping is None else found.grouping.heads
+    columns = np.bincount(heads, minlength=found.n_features)
+    several = [columns[use.feature] > 1 for use in found.features[:SHOWN_FEATURES]]
+    marks = np.where(several, SEVERAL * (signs != 0.0), np.sign(signs)).astype(int)
     return {
         "sentence": how_many(found),
         "words": exchanges(found),
         "features": [
-            {"name": named(use.name), "share": use.share, "signs": [int((b > 0.0) - int(b < 0.0)) for b in signs[:, at]]}
+            {"name": named(use.name), "share": use.share, "signs": marks[:, at].tolist()}
             for at, use in enumerate(found.features[:SHOWN_FEATURES])
         ],
         "above": [float(share) for share in found.above_best[:SHOWN_MODELS]],

@@ -36,7 +36,11 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
         python_block(
-            single_fit.__name__, changed_settings(given, usual, shrinkage), written, LOSSES[summary["loss"]].has_probabilities
+            single_fit.__name__,
+            changed_settings(given, usual, shrinkage),
+            written,
+            LOSSES[summary["loss"]].has_probabilities,
+            words if words.numbers and (words.categories or words.missing) else None,
         ),
         *shell_blocks(given, shrinkage, summary, labels, multi_class, words),
     ]
@@ -46,6 +50,8 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
 def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: dict[str, float]) -> str:
     """Return the settings that differ from the defaults, written as further arguments."""
     settings = [f", {name}={value:.12g}" for name, value in shrinkage.items() if value != usual[name]]
+    if given.get("groups") is not None:
+        settings.append(', groups="auto"')
     for name in SHOWN:
         if name in given and name in usual and repr(given[name]) != repr(usual[name]):
             text = repr(given[name])
@@ -53,13 +59,46 @@ def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: di
     return "".join(settings)
 
 
-def python_block(single_fit: str, settings: str, labels: list[str], probabilities: bool) -> dict[str, Any]:
-    """Return Python code that fits, predicts, saves and loads."""
-    lines = [f"{settings}).fit(X, y)", "model.predict(new_rows)"]
+def python_block(
+    single_fit: str, settings: str, labels: list[str], probabilities: bool, raw: Words | None = None
+) -> dict[str, Any]:
+    """Return Python code that fits, predicts, saves and loads; a pipeline, if the file has gaps or categories."""
+    start, end = ("model = ", "") if raw is None else (f"{pipeline_start(raw)}\nmodel = make_pipeline(prepare, ", ")")
+    lines = [f"{settings}){end}.fit(X, y)", "model.predict(new_rows)"]
     if labels and probabilities:
         lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(labels)}")
-    lines += ['model.save("model.json")', "", 'ez.load("model.json").predict(new_rows)  # later, elsewhere']
-    return {"title": "Python", "parts": [f"import ellzero as ez\n\nmodel = ez.{single_fit}(k=", "\n".join(lines)]}
+    saved = ['model.save("model.json")', "", 'ez.load("model.json").predict(new_rows)  # later, elsewhere']
+    if raw is not None:
+        saved = ["", 'joblib.dump(model, "model.joblib")', 'joblib.load("model.joblib").predict(new_rows)  # later, elsewhere']
+    return {
+        "title": "Python",
+        "parts": [f"import ellzero as ez\n{'' if raw else chr(10)}{start}ez.{single_fit}(k=", "\n".join([*lines, *saved])],
+    }
+
+
+def pipeline_start(raw: Words) -> str:
+    """Return Python code that reads the file, and prepares its columns as the page's model has them."""
+    numbers, categories = list(raw.numbers), list(raw.categories)
+    steps = [f'    (SimpleImputer(strategy="median"), {numbers!r}),'] if numbers else []
+    if categories:
+        encoder = 'OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)'
+        steps.append(f"    ({encoder}, {categories!r}),")
+    lines = [
+        "import joblib",
+        "import pandas as pd",
+        "from sklearn.compose import make_column_transformer",
+        "from sklearn.impute import SimpleImputer",
+        "from sklearn.pipeline import make_pipeline",
+        *(["from sklearn.preprocessing import OneHotEncoder"] if categories else []),
+        "",
+        f"rows = pd.read_csv({raw.source!r})",
+        f"X, y = rows.drop(columns=[{raw.target!r}]), rows[{raw.target!r}]",
+        "prepare = make_column_transformer(",
+        *steps,
+        "    verbose_feature_names_out=False,",
+        ').set_output(transform="pandas")',
+    ]
+    return "\n".join(lines)
 
 
 def shell_blocks(

@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted, safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
-from ellzero.estimators.cautions import cautions_on
+from ellzero.estimators.cautions import cautions_on, cautions_on_columns
 from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
@@ -184,6 +184,7 @@ def model_cautions(
     decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
     positive = classes[:, None] == (1 if summary["kind"] == "binary" else np.arange(rows.shape[0]))
     found = cautions_on(loss, positive, decision[counted], sizes, summary["classes"])
+    found += cautions_on_columns(design, used.tolist(), classes, counted, summary["classes"])
     return [text[0].upper() + text[1:] for text in found]
 
 

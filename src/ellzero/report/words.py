@@ -31,7 +31,8 @@ class Words:
     notes : sentences about the data, shown with its summary
     missing : column, number of rows and filling of values that were missing before X was made; None if that is not known
     categories : columns of text that became features: by column its values, and of each the feature that is one for it
-    date : shown at the end of the page, as it is
+    numbers : columns of the file that are features as they are; with them, the page's Python code begins at the file
+    date : shown at the end of the page, unchanged
 
     """
 
@@ -43,6 +44,7 @@ class Words:
     notes: Sequence[str] = ()
     missing: Sequence[tuple[str, int, float | str | None]] | None = ()
     categories: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    numbers: Sequence[str] = ()
     date: str = ""
 
 

@@ -536,8 +536,8 @@ function showOthers() {
   );
   if (others.models < 2) return;
   const above = others.above.map((share, m) => (m ? `+${number(100 * share, 2)} %` : "best"));
-  const mark = (sign) =>
-    html("td", { class: sign > 0 ? "plus" : sign < 0 ? "minus" : "none" }, sign > 0 ? "+" : sign < 0 ? "−" : "");
+  const SIGNS = { 2: ["plus", "•"], 1: ["plus", "+"], 0: ["none", ""], [-1]: ["minus", "−"] };
+  const mark = (sign) => html("td", { class: SIGNS[sign][0] }, SIGNS[sign][1]);
   const line = (feature) =>
     html(
       "tr",
@@ -552,7 +552,7 @@ function showOthers() {
   const left = others.more_features;
   const more = left ? ` ${count(left, "more feature")} of few models ${left > 1 ? "are" : "is"} not shown.` : "";
   byId("others-note").textContent =
-    `${shown}the best on the left, with how much worse their objective is; + and − are the signs of coefficients. ` +
+    `${shown}the best on the left, with how much worse their objective is; + and − are the signs of coefficients${others.features.some(({ signs }) => signs.includes(2)) ? ", • is a category" : ""}. ` +
     `Share: how many of all ${whole(others.models)} models use the feature.${more}`;
 }
 
