@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN = 0.08  # of the cuts' range, shown on either side
+TAIL = 0.02  # of the cuts on either side, which are left out of that range unless the model uses them
 MISSING = "#b3541e"
 
 
@@ -52,8 +53,9 @@ def plot_steps(shapes: Sequence[Steps], top: int = 9, unit: str = "effect on the
         used = np.flatnonzero(np.diff(shape.effects, prepend=0.0))
         if len(used):
             cuts, effects = shape.cuts[used], shape.effects[used]
-            width = float(np.ptp(cuts)) or abs(float(cuts[0])) or 1.0
-            ends = cuts[0] - MARGIN * width, cuts[-1] + MARGIN * width
+            usual = np.append(np.quantile(shape.cuts, (TAIL, 1.0 - TAIL)), cuts)
+            width = float(np.ptp(usual)) or abs(float(cuts[0])) or 1.0
+            ends = usual.min() - MARGIN * width, usual.max() + MARGIN * width
             ax.step([ends[0], *cuts, ends[1]], [0.0, *effects, effects[-1]], where="post", color=USED)
         if shape.missing:
             ax.axhline(shape.missing, color=MISSING, linestyle=":", linewidth=1.2)
