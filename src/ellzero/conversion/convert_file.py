@@ -49,7 +49,7 @@ def convert(
     missing: str | Iterable[str] = (),
     overwrite: bool = False,
     memory: int | str = "256M",
-    progress: bool | ProgressCallback = False,
+    progress: bool | ProgressCallback | None = None,
 ) -> Path:
     """Convert a data file into a column store, which can be larger than memory.
 
@@ -89,8 +89,8 @@ def convert(
     memory : int or str
         Bytes to work with, such as "256M". Only vectors with one entry per row or column, a single row of text, a sparse .npz
         file (which is read whole) and, to fill missing values, a single column may need more.
-    progress : bool or callable
-        True: a bar or lines on standard error; a function is called with the fraction done (and two zeros).
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`; a function is called with the fraction done (and two zeros).
 
     Returns
     -------

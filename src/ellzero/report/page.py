@@ -75,7 +75,7 @@ def write_report(
     regression: bool = False,
     time_limit: float | None = 30.0,
     sample_weight: ArrayLike | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Choose a model by cross-validation, prove how good it is, and write a page about it.
@@ -88,7 +88,7 @@ def write_report(
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
     sample_weight : (n,), optional
-    progress : show progress on standard error
+    progress : show progress on standard error; by default only on a terminal or in a notebook, after two seconds
     target : the name of y
     subject : what a row is, in the page's words, such as "patient"
     title : the page's heading
@@ -132,15 +132,17 @@ def write_report(
         words["notes"] = [*words.get("notes", ()), f"{note}and the proof, are of all rows."]
     kind = L0RegressorCV if regression else L0ClassifierCV
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
-    say_step(progress, "step 1 of 3: how many features it takes, by cross-validation")
-    estimator.fit(X, y, sample_weight=sample_weight)
     seconds = math.inf if time_limit is None else time_limit
+    limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
+    say_step(
+        progress, f"step 1 of 3: how many features are enough, by cross-validation; then the proof{limit if seconds else ''}"
+    )
+    estimator.fit(X, y, sample_weight=sample_weight)
     proofs, others = list[Proof](), None
     if seconds > 0.0:
-        limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
         say_step(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
         proofs = prove(estimator, X, y, sample_weight=sample_weight, seconds=seconds, progress=progress)
-        say_step(progress, "step 3 of 3: other models that are as good, in the time that is left")
+        say_step(progress, "step 3 of 3: other models that are about as good, in the remaining time")
         others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
     card = None
     if not regression:
@@ -154,7 +156,7 @@ def write_report(
     return summary
 
 
-def say_step(progress: bool, text: str) -> None:
+def say_step(progress: bool | None, text: str) -> None:
     """Say on standard error what is done next, if progress is wanted."""
     if progress and sys.stderr is not None:
         sys.stderr.write(f"ellzero: {text}\n")

@@ -199,7 +199,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         cv: Any = 5,
         n_jobs: int | None = None,
-        progress: Any = False,
+        progress: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.k = k
