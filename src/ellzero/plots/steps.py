@@ -20,7 +20,7 @@ MISSING = "#b3541e"
 
 
 class Steps(NamedTuple):
-    """The effect of a column of numbers: zero below the first cut, `effects[i]` from `cuts[i]` on, `missing` without a value."""
+    """The effect of a column of numbers: zero below the first cut, `effects[i]` from `cuts[i]` on; `missing` for none."""
 
     name: str
     cuts: NDArray[np.float64]
