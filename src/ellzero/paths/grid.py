@@ -108,7 +108,7 @@ def fit_grid(
     lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, effort, swaps, q, improvement :
         The paths, as in :func:`fit_path`.
     X, y, loss, huber_delta, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, groups,
-    feature_names, tol, n_jobs, progress :
+    feature_names, rules, tol, n_jobs, progress :
         The problem and the work, as in :func:`fit_path`.
 
     Returns

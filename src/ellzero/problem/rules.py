@@ -65,7 +65,10 @@ class Rule:
 def at_most(count: int, features: Iterable[Any]) -> Rule:
     """Make a rule: at most ``count`` of these features are in the model.
 
-    Features are names or positions of columns, or names of groups.
+    Parameters
+    ----------
+    count : int
+    features : names or positions of columns, or names of groups
 
     Examples
     --------
@@ -81,12 +84,26 @@ def at_most(count: int, features: Iterable[Any]) -> Rule:
 
 
 def at_least(count: int, features: Iterable[Any]) -> Rule:
-    """Make a rule: at least ``count`` of these features are in the model, as in :func:`at_most`."""
+    """Make a rule: at least ``count`` of these features are in the model.
+
+    Parameters
+    ----------
+    count : int
+    features : names or positions of columns, or names of groups
+
+    """
     return Rule("at_least", as_features(features), as_count("count", count, 0))
 
 
 def exactly(count: int, features: Iterable[Any]) -> Rule:
-    """Make a rule: exactly ``count`` of these features are in the model, as in :func:`at_most`."""
+    """Make a rule: exactly ``count`` of these features are in the model.
+
+    Parameters
+    ----------
+    count : int
+    features : names or positions of columns, or names of groups
+
+    """
     return Rule("exactly", as_features(features), as_count("count", count, 0))
 
 
@@ -112,7 +129,13 @@ def requires(feature: Any, features: Iterable[Any], how: str = "all") -> Rule:
 
 
 def together(features: Iterable[Any]) -> Rule:
-    """Make a rule: all of these features are in the model or none is; each pays lambda_0, unlike a group."""
+    """Make a rule: all of these features are in the model or none is; each pays lambda_0, unlike a group.
+
+    Parameters
+    ----------
+    features : names or positions of columns, or names of groups
+
+    """
     return Rule("together", as_features(features))
 
 
@@ -197,6 +220,18 @@ class Rules:
         """Return the rules that these features do not obey."""
         numbers = {each.rule for each in self.statements if not each.holds(inside)}
         return [self.given[number] for number in sorted(numbers)]
+
+    def arrays(self) -> dict[str, NDArray[np.int64]]:
+        """Return the statements as a certificate holds them."""
+        sizes = [len(each.members) for each in self.statements]
+        return {
+            **{
+                f"rule_{name}": np.array([getattr(each, name) for each in self.statements])
+                for name in ("feature", "low", "high")
+            },
+            "rule_ends": np.cumsum(sizes),
+            "rule_members": np.array([j for each in self.statements for j in each.members]),
+        }
 
     def on(self, columns: NDArray[Any]) -> Rules:
         """Return the rules among some columns (ascending, whole groups), numbered anew; the others are out."""

@@ -93,7 +93,7 @@ def check_stationarity(
     Parameters
     ----------
     X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
-    feature_cost, groups, feature_names :
+    feature_cost, groups, feature_names, rules :
         The problem, as in :func:`fit_path`.
     coef : (p,) array on the scale of X; or a Model, an ExactSolution or a fitted estimator
         These bring their intercept and their loss, and a path's model its ``lambda_0``, unless these are given.
