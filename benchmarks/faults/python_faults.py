@@ -461,8 +461,8 @@ ESTIMATING = [
     Fault(
         "held-out loss of outputs",
         f"{ESTIMATORS}scoring.py",
-        "w = np.where((y[:, ~known] > 0.0).any(axis=1), 0.0, w)",
-        "w = 1.0 * w",
+        "weight = np.where((target[:, ~known] > 0.0).any(axis=1), 0.0, weight)",
+        "weight = 1.0 * weight",
         "rows of a class that a fold lacks count",
         ("tests/api/test_several_classes.py", "tests/api/test_cross_validation.py"),
     ),

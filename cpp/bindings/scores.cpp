@@ -1,3 +1,4 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "ellzero/scores/card_search.hpp"
@@ -28,12 +29,13 @@ struct Scores {
     Team team;
 
     Scores(Matrix<uint8_t> columns, Vector<double> labels, Vector<double> weights, const Vector<int32_t>& low,
-           const Vector<int32_t>& high, const Vector<uint8_t>& conflict, double most, int k, int threads)
+           const Vector<int32_t>& high, const Vector<uint8_t>& conflict, std::pair<double, double> scale, double price, int k,
+           int ones, int threads)
         : x(std::move(columns)),
           y(std::move(labels)),
           w(std::move(weights)),
           rows(x.data(), static_cast<int64_t>(x.shape(1)), static_cast<int>(x.shape(0)), y.data(), w.data()),
-          limits{to_vector(low), to_vector(high), most, k, to_vector(conflict)},
+          limits{to_vector(low), to_vector(high), scale.first, scale.second, price, k, ones, to_vector(conflict)},
           team(threads) {}
 
     void add_layer(bool positive, double worth, const Vector<int32_t>& of) {
@@ -86,9 +88,9 @@ void register_scores(nb::module_& m) {
         .def_ro("best", &Exhaustion::best);
     nb::class_<Scores>(m, "Scores", "Data and rules of a score card.")
         .def(nb::init<Matrix<uint8_t>, Vector<double>, Vector<double>, const Vector<int32_t>&, const Vector<int32_t>&,
-                      const Vector<uint8_t>&, double, int, int>(),
+                      const Vector<uint8_t>&, std::pair<double, double>, double, int, int, int>(),
              nb::arg("x"), nb::arg("y"), nb::arg("w"), nb::kw_only(), nb::arg("low"), nb::arg("high"), nb::arg("conflict"),
-             nb::arg("most"), nb::arg("k"), nb::arg("threads"))
+             nb::arg("scale"), nb::arg("price"), nb::arg("k"), nb::arg("ones"), nb::arg("threads"))
         .def("add_layer", &Scores::add_layer, nb::arg("positive"), nb::arg("worth"), nb::arg("rows"))
         .def("search", &Scores::search, nb::arg("seconds"))
         .def("exhaust", &Scores::exhaust_supports, nb::arg("inside"), nb::arg("maybe"), nb::kw_only(), nb::arg("size"),

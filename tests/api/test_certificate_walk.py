@@ -9,7 +9,7 @@ from support.certificates import BASES, X, Y, base
 from support.interruption import interrupt
 
 import ellzero as ez
-from ellzero.exact.verifier import bounds, report, tree
+from ellzero.exact.verifier import bounds, tree
 
 NUMBERS = ("valid", "objective", "lower_bound", "gap", "nodes", "leaves", "open_leaves", "reasons")
 
@@ -72,7 +72,7 @@ def test_progress_is_shown_only_of_what_takes_long(monkeypatch, capsys):
     sol, _, _ = base("large tree")
     ez.verify(sol.certificate, X, Y, progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(report, "SECONDS_IN_SILENCE", -1.0)
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     ez.verify(sol.certificate, X, Y)
     assert capsys.readouterr().err == ""
     ez.verify(sol.certificate, X, Y, progress=True)

@@ -42,7 +42,18 @@ def test_no_arguments_show_the_help():
 def test_help_of_every_command_ends_with_examples():
     out = program("--help").stdout
     commands = [line.split()[0] for line in out.splitlines() if line.startswith("    ") and line[4:5].strip()]
-    assert set(commands) == {"fit", "predict", "path", "cv", "certify", "alternatives", "verify", "report", "convert"}
+    assert set(commands) == {
+        "fit",
+        "predict",
+        "path",
+        "cv",
+        "certify",
+        "alternatives",
+        "verify",
+        "report",
+        "convert",
+        "risk-score",
+    }
     for command in commands:
         text = program(command, "--help").stdout
         examples = text.split("examples:\n")[1].splitlines()

@@ -192,7 +192,7 @@ def test_a_missing_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ("CUDA out of memory. Tried to allocate 2 GiB", r"^the device of X \(80 x 60\) has no memory left"),
+        ("CUDA out of memory. Tried to allocate 2 GiB", r"^the device of X \(80 x 60\) is out of memory"),
         ("CUDA error: the launch\ntimed out", r"^X cannot be read from its device: CUDA error: the launch timed out"),
     ],
 )

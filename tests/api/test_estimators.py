@@ -373,3 +373,14 @@ def test_probabilities_of_rare_classes():
     y[:2] = 0
     with pytest.raises(ez.InvalidInputError, match="probability=True needs at least two rows of each class"):
         ez.L0Classifier("hinge", probability=True).fit(X, y)
+
+
+def test_an_estimator_without_probabilities_says_what_to_use():
+    X, y, _ = ez.datasets.make_classification(100, 10, 2, s=3.0, random_state=0)
+    model = ez.L0Classifier("hinge", k=2).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    for method in ("predict_proba", "predict_log_proba"):
+        with pytest.raises(AttributeError, match=f"{method} needs .* use loss='logistic', or probability=True"):
+            getattr(model, method)
+    assert hasattr(ez.L0Classifier("hinge", probability=True), "predict_proba")
+    assert "Return the probabilities" in ez.L0Classifier.predict_proba.__doc__

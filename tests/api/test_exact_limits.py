@@ -80,7 +80,8 @@ def test_ctrl_c_returns_what_is_known(loss, n_jobs, seconds):
     interrupt(INTERRUPTED.format(loss=loss, n_jobs=n_jobs), seconds, "True True True")
 
 
-def test_progress_lines(capsys):
+def test_progress_lines(capsys, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     data, labels = endless_problem()
     ez.solve(data, labels, time_limit=1.5, progress=True, **ENDLESS_SETTINGS)
     lines = capsys.readouterr().err.splitlines()

@@ -84,11 +84,11 @@ def parts(solution):
 
 def test_certificates_of_another_delta_are_refused(solution):
     assert check(*parts(solution), X, Y).valid
-    for delta in (1.349999, 1.36, 0.5, 100.0):
+    for delta in (1.349999, 1.36, 0.5, 100.0, 1e301):
         header, arrays = parts(solution)
         report = check(header | {"huber_delta": delta}, arrays, X, Y)
         assert not report.valid, delta
-    for delta, reason in ((0.0, "not positive"), (-1.35, "huber_delta"), (1e301, "huber_delta"), ("1.35", "huber_delta")):
+    for delta, reason in ((0.0, "not positive"), (-1.35, "huber_delta"), ("1.35", "huber_delta")):
         header, arrays = parts(solution)
         assert reason in check(header | {"huber_delta": delta}, arrays, X, Y).reasons[0]
     header, arrays = parts(solution)
@@ -183,6 +183,6 @@ def test_commands(tmp_path, capsys):
     assert main(["certify", *data, "--k", "2", "--out", str(proof), "--quiet"]) == 0
     check_it = ["verify", str(proof), str(table), "--target", "y", "--regression", "--quiet", "--json"]
     assert main(check_it) == 0
-    assert main([*check_it, "--expect", "loss=huber", "--expect", "k=2", "--expect", "huber_delta=1"]) == 1
+    assert main([*check_it, "--expect", "loss=huber", "--expect", "k=2", "--expect", "huber_delta=1"]) == 3
     assert "huber_delta is 0.9" in capsys.readouterr().out
     assert main(["fit", str(table), "--target", "y", "--regression", "--loss", "hinge", "--quiet"]) == 2

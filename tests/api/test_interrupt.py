@@ -81,7 +81,8 @@ def test_progress_callback_and_its_errors():
     assert fractions[-1] == 1.0
 
 
-def test_progress_lines(capsys):
+def test_progress_lines(capsys, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     X, y, _ = ez.datasets.make_classification(100, 50, 3)
     ez.fit_path(X, y, progress=True)
     lines = capsys.readouterr().err.splitlines()

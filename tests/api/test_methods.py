@@ -380,7 +380,8 @@ def test_progress(method, backend):
         ez.solve(X, Y, method=method, backend=backend, progress=fail, **SETTINGS)
 
 
-def test_progress_lines_tell_the_set(capsys):
+def test_progress_lines_tell_the_set(capsys, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     data, labels = endless_problem()
     ez.solve(data, labels, method="iga", time_limit=1.5, progress=True, **ENDLESS_SETTINGS)
     lines = capsys.readouterr().err.splitlines()

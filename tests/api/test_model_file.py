@@ -4,6 +4,7 @@ import copy
 import errno
 import json
 import os
+import pickle
 import tracemalloc
 from dataclasses import replace
 
@@ -447,3 +448,11 @@ def test_files_of_several_outputs(tmp_path):
     assert silent.pop("multi_class") == "ovr"
     with pytest.raises(ez.InvalidInputError, match="is malformed"):
         ez.load(write(tmp_path, silent))
+
+
+@pytest.mark.parametrize("estimator", [ez.L0ClassifierCV(cv=3), ez.L0Classifier(), ez.L0Classifier(k=2, algorithm="exact")])
+def test_fitted_estimators_hold_nothing_that_skops_cannot_write(estimator):
+    """It asks every object for `__reduce__`, as pickle's first protocol does, which objects of the core do not have."""
+    X, y, _ = ez.datasets.make_classification(100, 10, 2, s=3.0, random_state=0)
+    again = pickle.loads(pickle.dumps(estimator.fit(X, y), protocol=0))
+    np.testing.assert_array_equal(again.predict(X), estimator.predict(X))

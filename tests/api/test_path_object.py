@@ -135,7 +135,7 @@ def test_model_predictions():
     np.testing.assert_allclose(model.decision_function(sparse.csr_matrix(X)), X @ model.coef + model.intercept, atol=1e-12)
     with pytest.raises(ez.InvalidInputError, match="X must have 20 columns"):
         model.predict(X[:, :3])
-    with pytest.raises(ez.InvalidInputError, match="predict_proba needs loss='logistic'"):
+    with pytest.raises(ez.InvalidInputError, match="predict_proba needs probabilities"):
         ez.fit_path(X, LABELS, loss="hinge", lambda_0=0.01)[0].predict_proba(X)
     regression = ez.fit_path(X, Y, loss="squared_error", lambda_0=0.01)[0]
     np.testing.assert_allclose(regression.predict(X), regression.decision_function(X))

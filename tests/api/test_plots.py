@@ -327,3 +327,16 @@ def test_a_plot_of_budgets_shows_what_each_buys():
     filled = np.array([bar.get_facecolor()[:3] == to_rgb(USED) for bar in ax.patches]).reshape(len(paid), 3)
     want = [[j in model.support for model in models] for j in reversed(paid)]
     np.testing.assert_array_equal(filled, want)
+
+
+def test_what_moves_a_prediction_is_drawn_as_bars():
+    X, y, _ = ez.datasets.make_classification(200, 20, 3, s=3.0, random_state=0)
+    found = ez.L0Classifier(k=3).fit(X, y).explain(X[0])
+    ax = found.plot()
+    part = found.parts[0]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(part.amounts.tolist())
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        f"{name} = {value}" for name, value in zip(part.names, part.values, strict=True)
+    ]
+    assert ax.yaxis_inverted()  # the largest is at the top
+    assert "probability" in ax.get_title()

@@ -118,6 +118,34 @@ def test_separable_data_ends_at_the_largest_scale():
     assert ez.verify(card.certificate_, X, y).valid
 
 
+def test_risk_slims_problem():
+    X, y = table()
+    card = ez.RiskScore(k=4, scale=1, whole_intercept=True, lambda_0=0.01).fit(X, y)
+    assert card.scale_ == 1.0
+    assert card.intercept_ == round(card.intercept_)
+    assert card.status_ == "optimal"
+    assert card.objective_ == pytest.approx(card.loss_ + 0.01 * len(card.support_))
+    assert card.loss_ == pytest.approx(ez.objective(X.to_numpy(float), y, card.points_.astype(float), card.intercept_))
+    assert ez.verify(card.certificate_, X, y, min_scale=1.0, max_scale=1.0, whole_intercept=True, lambda_0=0.01).valid
+    assert card.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-card.predict_score(X) - card.intercept_)))
+    dear = ez.RiskScore(k=4, scale=1, lambda_0=0.5).fit(X, y)
+    assert not dear.support_.size
+    assert dear.status_ == "optimal"
+
+
+def test_small_numbers_are_multiplied():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"visits": rng.integers(0, 6, 300), "smokes": rng.integers(0, 2, 300)})
+    y = rng.random(300) < 1 / (1 + np.exp(3 - 1.0 * X["visits"] - X["smokes"]))
+    card = ez.RiskScore(k=2).fit(X, y)
+    assert card.predict_score(X).tolist() == (X.to_numpy() @ card.points_).tolist()
+    assert card.risk_table_[-1].highest == 5 * card.points_[0] + card.points_[1]
+    assert ez.verify(card.certificate_, X, y).valid
+    found = card.alternatives(within=0.02)
+    assert found.complete
+    assert ez.verify(found.certificate, X, y).valid
+
+
 def test_without_time_a_card_is_there_with_its_gap():
     X, y = table()
     card = ez.RiskScore(k=3, time_limit=0.0).fit(X, y)
@@ -177,6 +205,9 @@ def test_interrupts_keep_the_best_card(monkeypatch):
         ({"points_of": {"smokes": (1, 2)}}, "points_of.*must have zero in its range"),
         ({"exclusive": [["smokes", "sex"]]}, "exclusive names 'sex'"),
         ({"max_scale": 0.0}, "max_scale must be above zero"),
+        ({"scale": 0.0}, "scale must be above zero"),
+        ({"whole_intercept": True}, "whole_intercept needs a scale"),
+        ({"lambda_0": -1.0}, "lambda_0 must be finite and not negative"),
         ({"time_limit": -1.0}, "time_limit must be finite and not negative"),
         ({"lower": 1.0}, "lower and upper must leave zero points"),
         ({"cv": 1}, "cv must be an integer of at least 2"),

@@ -91,19 +91,22 @@ def test_estimators_print_their_coefficients(tmp_path):
     lines = str(model).splitlines()
     assert lines[0] == "L0Classifier: logistic model with 2 of 30 features"
     assert lines[1] == "malignant against benign (positive coefficients speak for malignant)"
-    assert lines[2].split()[:-1] == ["worst", "concave", "points"]
+    assert lines[2].split()[0] == EVIL  # the largest effect of one standard deviation
+    assert lines[3].split()[:-1] == ["worst", "concave", "points"]
     assert lines[-1].split()[0] == "(intercept)"
     assert repr(model) == "L0Classifier(k=2)"  # as scikit-learn prints it, also inside of pipelines
     assert "L0Classifier(k=2)" in repr(make_pipeline(StandardScaler(), model))
     model.save(tmp_path / "model.json")
-    assert str(ez.load(tmp_path / "model.json")) == str(model)
+    loaded = str(ez.load(tmp_path / "model.json")).splitlines()
+    assert sorted(loaded) == sorted(lines)
+    assert loaded[2].split()[:-1] == ["worst", "concave", "points"]  # a file knows coefficients only: the largest of these
     assert str(model.sparsify()) == "\n".join(lines)
     bundle = model._repr_mimebundle_()
     assert "positive coefficients speak for malignant" in bundle["text/html"]
     assert EVIL not in bundle["text/html"]
     assert "worst concave points" in model._repr_html_()
     frame = model.to_frame()
-    assert frame.name.tolist() == ["worst concave points", EVIL, "(intercept)"]
+    assert frame.name.tolist() == [EVIL, "worst concave points", "(intercept)"]
     np.testing.assert_array_equal(frame.coefficient[:-1], model.densify().coef_[0, frame.feature[:-1]])
 
 
@@ -139,7 +142,7 @@ def test_names_for_columns_that_have_none(tmp_path):
         model.predict(counts)
         model.save(tmp_path / "model.json")
         again = ez.load(tmp_path / "model.json")
-        assert str(again).splitlines()[1:] == str(model).splitlines()[1:]
+        assert sorted(str(again).splitlines()[1:]) == sorted(str(model).splitlines()[1:])
         np.testing.assert_array_equal(again.predict(counts), model.predict(counts))
     message = r"feature_names must have one name for each of the 5 columns of X, got 2"
     for fit in (lambda X: ez.fit_path(X, y, feature_names=["a", "b"]), ez.L0Classifier(k=1, feature_names=["a", "b"]).fit):
@@ -183,6 +186,92 @@ def test_models_score_as_estimators_do():
             model.score(X, y[:5])
 
 
+def test_summaries_have_the_figures_of_statsmodels():
+    """Without shrinkage: against figures computed here, and statsmodels' definitions."""
+    model = ez.L0Classifier(k=3, lambda_2=0.0, bound=None).fit(X, Y)
+    p = model.predict_proba(X)[np.arange(len(Y)), (Y == "malignant").astype(int)]
+    log_likelihood, positive = np.log(p).sum(), np.mean(Y == "malignant")
+    null = len(Y) * (positive * np.log(positive) + (1 - positive) * np.log(1 - positive))
+    found = model.summary().statistics
+    assert (found.rows, found.coefficients) == (569, 4)
+    assert found.log_likelihood == pytest.approx(log_likelihood, rel=1e-8)
+    assert found.explained == pytest.approx(1 - log_likelihood / null)
+    assert found.aic == pytest.approx(8 - 2 * log_likelihood)
+    assert found.bic == pytest.approx(4 * np.log(569) - 2 * log_likelihood)
+    assert f"n = 569, log-likelihood = {log_likelihood:.5g}, pseudo-R2 = " in str(model.summary())
+    assert ez.L0Classifier(k=3, lambda_2=0.0).fit(X, Y, np.full(569, 2.0)).summary().statistics.rows == 1138
+    y = X.to_numpy()[:, 0] + np.random.default_rng(0).standard_normal(len(X))
+    numbers = ez.L0Regressor(k=2, lambda_2=0.0).fit(X, y)
+    residual = y - numbers.predict(X)
+    found = numbers.summary().statistics
+    variance = np.mean(residual**2)
+    assert found.log_likelihood == pytest.approx(-0.5 * 569 * (np.log(2 * np.pi * variance) + 1))
+    assert found.explained == pytest.approx(1 - variance / y.var())
+    assert "log-likelihood" not in str(ez.L0Classifier("hinge", k=2).fit(X, Y).summary())
+    several = ez.L0Classifier(k=2).fit(X, np.arange(len(Y)) % 3).summary().statistics
+    assert several.coefficients == 6  # of two of three classes: only differences matter
+
+
+def test_models_are_sorted_by_effect_and_a_mean_says_so():
+    model = ez.L0Classifier(k=4).fit(X, Y)
+    per_sd = model.summary().to_frame().per_sd[:-1].abs()
+    assert per_sd.is_monotonic_decreasing
+    assert model.to_frame().name.tolist() == model.summary().to_frame().name.tolist()
+    path = ez.fit_path(X, Y, lambda_2=1e-3, standardize=True, max_support=4).at_support(4)
+    assert path.to_frame().per_sd[:-1].abs().is_monotonic_decreasing
+    several = ez.L0ClassifierCV(cv=3, average=2, shrinkage=[0.1, 0.001], rule="best").fit(X, Y)
+    count = len(several.choice_.models)
+    assert (f"the mean of {count} models" in str(several)) == (count > 1)
+
+
+@pytest.mark.parametrize("kind", ["two", "three", "numbers", "groups"])
+def test_what_moves_one_prediction(kind, tmp_path):
+    row = X.iloc[3]
+    if kind == "numbers":
+        model, score = (m := ez.L0Regressor(k=3).fit(X, X["mean area"] / 100)), m.predict(X.iloc[[3]])
+    elif kind == "groups":
+        groups = [f"g{j // 3}" for j in range(30)]
+        model, score = (m := ez.L0Classifier(k=2, groups=groups).fit(X, Y)), m.decision_function(X.iloc[[3]])
+    else:
+        y = Y if kind == "two" else np.digitize(X["mean area"], [400, 700])
+        model, score = (m := ez.L0Classifier(k=3).fit(X, y)), np.ravel(m.decision_function(X.iloc[[3]]))
+    found = model.explain(row)
+    for part, wanted in zip(found.parts, score, strict=True):
+        assert part.score == pytest.approx(wanted)
+        assert part.base + part.amounts.sum() == pytest.approx(wanted)
+        assert (np.diff(np.abs(part.amounts)) <= 0.0).all()
+        assert len(part.names) == (2 if kind == "groups" else 3)
+    first = found.parts[0]
+    if kind in ("two", "numbers"):
+        j = X.columns.get_loc(first.names[0]) if first.names[0] in X else list(X.columns).index(EVIL)
+        coef = np.ravel(model.coef_)[j]
+        assert first.amounts[0] == pytest.approx(coef * (row.iloc[j] - X.iloc[:, j].mean()))
+    for same in (row.to_numpy(), dict(row), X.iloc[[3]], row.to_numpy()[None, :]):
+        assert str(model.explain(same)) == str(found)
+    assert model.explain(row, reference=row).parts[0].amounts.tolist() == [0.0] * len(first.names)
+    if kind in ("two", "three"):
+        shares = model.predict_proba(X.iloc[[3]])[0]
+        assert found.probabilities == pytest.approx(shares[1:] if kind == "two" else shares)
+    assert EVIL not in found._repr_html_()
+    assert len(found.to_frame()) == len(found.parts) * len(first.names)
+    assert "█" in str(found)
+    model.save(tmp_path / "model.json")
+    loaded = ez.load(tmp_path / "model.json")
+    with pytest.raises(ez.InvalidInputError, match="reference must be a row: a model from a file"):
+        loaded.explain(row)
+    assert loaded.explain(row, reference=X.mean()).parts[0].score == pytest.approx(first.score)
+    with pytest.raises(ez.InvalidInputError, match="row must be one row of 30 values, got 4"):
+        model.explain([1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(ez.InvalidInputError, match="row lacks"):
+        model.explain({"mean radius": 1.0})
+
+
+def test_the_positive_label_turns_an_explanation_around():
+    one, other = (ez.L0Classifier(k=2, pos_label=label).fit(X, Y).explain(X.iloc[0]) for label in ("malignant", "benign"))
+    np.testing.assert_allclose(one.parts[0].amounts, -other.parts[0].amounts)
+    assert one.probabilities[0] == pytest.approx(1 - other.probabilities[0])
+
+
 def test_summaries_for_readers(tmp_path):
     model = ez.L0Classifier(k=2).fit(X, Y)
     frame = model.summary().to_frame()
@@ -190,8 +279,8 @@ def test_summaries_for_readers(tmp_path):
     np.testing.assert_allclose(frame.per_sd[:-1], frame.coefficient[:-1] * spread, rtol=1e-9)
     np.testing.assert_allclose(frame.odds_ratio_per_sd[:-1], np.exp(frame.per_sd[:-1]))
     text = str(model.summary())
-    assert text.startswith("L0Classifier: logistic model of malignant against benign with 2 of 30 features\nfeature ")
-    assert "No standard errors and no p-values" in text
+    assert text.startswith("L0Classifier: logistic model of malignant against benign with 2 of 30 features\nn = 569, ")
+    assert "No standard errors or p-values" in text
     assert "ez.inference(X, y, k=2)" in text
     page = Reader(model.summary()._repr_html_())
     assert EVIL in page.text

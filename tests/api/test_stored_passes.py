@@ -13,7 +13,7 @@ from support.stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, Slow, sam
 import ellzero as ez
 from ellzero.design import as_design, stored
 from ellzero.design.store import Moments, Products
-from ellzero.design.stored import Passes, Question, StoredDesign
+from ellzero.design.stored import Passes, StoredDesign, WaitingRequest
 
 
 def test_questions_of_several_threads_share_a_pass():
@@ -62,7 +62,9 @@ def test_threads_that_ask_again_and_again_do_not_take_turns(monkeypatch):
 def test_a_pass_that_ends_early_is_made_again_without_telling_anything_twice(how):
     """The screening subtracts what it is told of a column from a bound, which would not hold if it were told twice."""
     passes, vectors, told, led = Passes(Slow(np.ones((4, 6)), blocks=6)), np.ones((1, 4)), [], []
-    passes.waiting.append(Question(Products(vectors), -1, lambda first, _: not told.append(first), 0))  # of another thread
+    passes.waiting.append(
+        WaitingRequest(Products(vectors), -1, lambda first, _: not told.append(first), 0)
+    )  # of another thread
 
     def take(first, _):
         led.append(first)

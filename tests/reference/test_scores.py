@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.scores import cards, draw, solved
+from support.scores import cards, draw, draw_variant, solved
 
 import ellzero as ez
 from ellzero.scores.problem import ScoreProblem
@@ -20,6 +20,20 @@ def test_the_best_card_is_found_and_proved(seed):
     assert report.valid, (seed, report.reasons)
     assert report.lower_bound <= best + 1e-12
     assert report.lower_bound >= found.lower_bound - 1e-12
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_prices_given_scales_whole_intercepts_and_numbers(seed):
+    problem = draw_variant(seed)
+    X = problem.X[:, : problem.X.shape[1] - problem.whole_intercept]
+    found = solved(problem)
+    best = min(loss for _, loss in cards(problem))
+    assert found.card.loss == pytest.approx(best, abs=1e-9), f"seed {seed}"
+    assert found.status == "optimal"
+    for arithmetic in ("float64", "exact")[: 1 + (seed % 5 == 0)]:
+        report = ez.verify(found.certificate, X, problem.y, arithmetic=arithmetic)
+        assert report.valid, (seed, report.reasons)
+        assert report.lower_bound <= best + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(0, 20, 2))

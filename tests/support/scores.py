@@ -1,6 +1,7 @@
 """Small score problems, and all their cards by brute force: every vector of points, its scale and intercept by root finding."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -8,6 +9,7 @@ from scipy.special import expit, xlogy
 
 from ellzero.scores.problem import ScoreProblem
 from ellzero.scores.proving import ProofOptions, solve_scores
+from ellzero.scores.risk_score import with_intercept_in_points
 
 
 def draw(seed: int) -> ScoreProblem:
@@ -34,37 +36,58 @@ def draw(seed: int) -> ScoreProblem:
     return ScoreProblem(X, y, weights, low, high, k, most, exclusive)
 
 
+def draw_variant(seed: int) -> ScoreProblem:
+    """A problem with a price, a given scale, an intercept in points (RiskSLIM's problem), or columns of small whole numbers."""
+    problem, rng = draw(seed), np.random.default_rng([seed, 1])
+    numbers, whole, given = seed % 4 == 3, seed % 4 in (1, 2), seed % 4 != 3
+    X = rng.integers(0, 4, problem.X.shape).astype(np.uint8) if numbers or seed % 3 == 0 else problem.X
+    scale = float(rng.choice([0.5, 1.0])) if given else problem.max_scale
+    price = 0.01 if seed % 4 == 0 else float(rng.choice([0.0, 1e-3, 0.02]))
+    problem = replace(problem, X=X, price=price, max_scale=scale, min_scale=scale if given else 0.0)
+    return with_intercept_in_points(problem) if whole else problem
+
+
 def solved(problem: ScoreProblem, threads: int = 1, **options):
     """The solution of a problem, proved."""
     return solve_scores(problem, ProofOptions(**{"gap": 1e-6, "time_limit": 60.0, "threads": threads} | options))
 
 
-def least_loss(score, P, N, most: float) -> float:
+def least_loss(score, P, N, problem: ScoreProblem) -> float:
     """The least loss of one score over its scale and intercept."""
+
+    def loss_at(scale: float, intercept) -> float:
+        eta = scale * score[:, None] + intercept
+        return float((P @ np.logaddexp(0.0, -eta) + N @ np.logaddexp(0.0, eta)).min())
 
     def loss(scale: float) -> float:
         def slope(intercept: float) -> float:
             return float(((P + N) * expit(scale * score + intercept) - P).sum())
 
-        eta = scale * score + brentq(slope, -most * 60 - 60, most * 60 + 60, xtol=1e-13)
-        return float((P * np.logaddexp(0.0, -eta) + N * np.logaddexp(0.0, eta)).sum())
+        reach = scale * np.abs(score).max() + 60.0
+        return loss_at(scale, brentq(slope, -reach, reach, xtol=1e-13))
 
-    found = minimize_scalar(loss, bounds=(0.0, most), method="bounded", options={"xatol": 1e-10})
-    return min(found.fun, loss(0.0), loss(most))
+    low, high = problem.min_scale, problem.max_scale
+    if problem.whole_intercept:
+        return loss_at(low, low * np.arange(problem.low[-1], problem.high[-1] + 1))
+    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).fun if low < high else np.inf
+    return min(found, loss(low), loss(high))
 
 
 def cards(problem: ScoreProblem, at_most: float | None = None):
     """Yield the points and the loss of every card, but for those whose entropy is above `at_most`, or the least loss so far."""
     w = np.full(len(problem.y), 1.0 / len(problem.y)) if problem.weights is None else problem.weights
-    X, best = problem.X.astype(np.int64), np.inf
-    for points in itertools.product(*(range(a, b + 1) for a, b in zip(problem.low, problem.high, strict=True))):
+    p = problem.X.shape[1] - problem.whole_intercept
+    X, best = problem.X[:, :p].astype(np.int64), np.inf
+    for points in itertools.product(*(range(a, b + 1) for a, b in zip(problem.low[:p], problem.high[:p], strict=True))):
         support = np.flatnonzero(points)
         if len(support) > problem.k or any(np.isin(support, each).sum() > 1 for each in problem.exclusive):
             continue
+        price = problem.price * len(support)
         score, inverse = np.unique(X @ np.array(points), return_inverse=True)
         P, N = (np.bincount(inverse.ravel(), w * side, len(score)) for side in (problem.y > 0.0, problem.y < 0.0))
-        if (xlogy(P + N, P + N) - xlogy(P, P) - xlogy(N, N)).sum() > (best if at_most is None else at_most) + 1e-12:
+        least = price + (xlogy(P + N, P + N) - xlogy(P, P) - xlogy(N, N)).sum()
+        if least > (best if at_most is None else at_most) + 1e-12:
             continue
-        loss = least_loss(score.astype(float), P, N, problem.max_scale)
+        loss = price + least_loss(score.astype(float), P, N, problem)
         best = min(best, loss)
         yield points, loss

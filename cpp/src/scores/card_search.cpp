@@ -17,29 +17,32 @@ constexpr double rounding = 1e-10;  // a support is better by more than this sha
 struct Fitted {
     Support support;  // ascending
     std::vector<double> b;
-    double loss = 0.0;
+    double loss = 0.0;  // with the price of the columns
 };
 
 bool before(const Fitted& a, const Fitted& b) { return a.loss != b.loss ? a.loss < b.loss : a.support < b.support; }
 
-// Sums of slopes and curvatures over the rows that have the column.
+// Sums of slopes, of curvatures and of their second moments, over the values of a column.
 ELLZERO_SIMD void column_sums(const uint8_t* x, const float* slope, const float* curve, int64_t n, double* out) {
     constexpr int64_t block = 1024;  // so that float sums keep their digits
-    double g = 0.0, h = 0.0;
+    double g = 0.0, h = 0.0, hh = 0.0;
     for (int64_t begin = 0; begin < n; begin += block) {
         const int64_t end = std::min(begin + block, n);
-        float a = 0.0F, b = 0.0F;
-#pragma omp simd reduction(+ : a, b)
+        float a = 0.0F, b = 0.0F, c = 0.0F;
+#pragma omp simd reduction(+ : a, b, c)
         for (int64_t i = begin; i < end; ++i) {
             const auto one = static_cast<float>(x[i]);
             a += one * slope[i];
             b += one * curve[i];
+            c += one * one * curve[i];
         }
         g += a;
         h += b;
+        hh += c;
     }
     out[0] = g;
     out[1] = h;
+    out[2] = hh;
 }
 
 class CardSearch {
@@ -48,9 +51,9 @@ class CardSearch {
         : rows_(rows), limits_(limits), options_(options), team_(team), monitor_(monitor) {}
 
     Card run() {
-        std::vector<Fitted> beam{fit({})};
+        std::vector<Fitted> beam{fit(limits_.ones < 0 ? Support{} : Support{limits_.ones})};
         remember(beam);
-        for (int size = 0; size < limits_.k && !late(); ++size) {
+        for (size_t size = beam[0].support.size(); size < static_cast<size_t>(limits_.k) && !late(); ++size) {
             std::vector<Fitted> next = extend(beam, options_.candidates);
             if (next.empty()) break;
             remember(next);
@@ -70,7 +73,8 @@ class CardSearch {
     Fitted fit(Support support, std::vector<double> start = {}) const {
         std::sort(support.begin(), support.end());
         CellFit found = fit_support(rows_.cells(support), support, limits_, std::move(start));
-        return {std::move(support), std::move(found.b), found.loss};
+        const double cost = limits_.cost(support.size());
+        return {std::move(support), std::move(found.b), found.loss + cost};
     }
 
     void remember(const std::vector<Fitted>& found) {
@@ -93,10 +97,10 @@ class CardSearch {
         std::vector<std::pair<double, int32_t>> gains;
         for (int32_t j = 0; j < rows_.columns(); ++j) {
             if (!limits_.admits(model.support, j)) continue;
-            double sums[2];
+            double sums[3];
             column_sums(rows_.column(j), slope.data(), curve.data(), n, sums);
             if ((sums[0] > 0.0 ? limits_.high[j] : limits_.low[j]) == 0) continue;
-            const double curvature = std::max(sums[1] * (1.0 - sums[1] / std::max(all, 1e-300)), 1e-12 * (all + 1.0));
+            const double curvature = std::max(sums[2] - sums[1] * sums[1] / std::max(all, 1e-300), 1e-12 * (all + 1.0));
             // A column that separates the rows gains no more than the whole of its slope at the end of its box.
             gains.emplace_back(-std::min(sums[0] * sums[0] / curvature, 20.0 * std::abs(sums[0])), j);
         }
@@ -131,6 +135,7 @@ class CardSearch {
         while (!late() && !model.support.empty()) {
             std::vector<Fitted> without;
             for (size_t i = 0; i < model.support.size(); ++i) {
+                if (model.support[i] == limits_.ones) continue;
                 Support rest = model.support;
                 rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
                 without.push_back(fit(std::move(rest)));
@@ -159,10 +164,12 @@ class CardSearch {
             team_.run(static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end, int) {
                 for (int64_t i = begin; i < end; ++i) {
                     LatticeSearch search;
-                    search.level = search.upper = best.loss;
-                    search.node_limit = options_.nodes;
                     const Support& support = order[first + i].second;
+                    const double cost = limits_.cost(support.size());
+                    search.level = search.upper = best.loss - cost;
+                    search.node_limit = options_.nodes;
                     found[i] = search_lattice(rows_.cells(support), support, limits_, search).best;
+                    found[i].loss += cost;
                 }
             }, work());
             bool better = first == 0;

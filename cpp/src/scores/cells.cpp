@@ -8,11 +8,12 @@
 namespace ellzero {
 namespace {
 
-constexpr int widest_table = 14;    // columns up to which cells are found by a table of all 2^d
-constexpr int most_steps = 60;      // of Newton's method
-constexpr int most_halvings = 40;   // of a step
-constexpr double enough = 1e-15;    // a decrease of the loss, relative to the weights, that ends a fit
-constexpr double flatness = 1e-11;  // added to curvatures, so that a flat direction has a step
+constexpr uint64_t widest_table = 1 << 14;            // codes up to which cells are found by a table of all
+constexpr uint64_t largest_code = uint64_t{1} << 48;  // to which another digit may be added
+constexpr int most_steps = 60;                        // of Newton's method
+constexpr int most_halvings = 40;                     // of a step
+constexpr double enough = 1e-15;                      // a decrease of the loss, relative to the weights, that ends a fit
+constexpr double flatness = 1e-11;                    // added to curvatures, so that a flat direction has a step
 
 double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); }
 
@@ -63,7 +64,21 @@ double entropy(double r) {
 
 double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
 
+// Replaces codes by their ranks; returns how many there are.
+uint64_t renumber(std::vector<uint64_t>& code) {
+    std::vector<uint64_t> found(code);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    for (uint64_t& each : code) each = std::lower_bound(found.begin(), found.end(), each) - found.begin();
+    return found.size();
+}
+
 }  // namespace
+
+ScoreRows::ScoreRows(const uint8_t* x, int64_t n, int p, const double* y, const double* w)
+    : x_(x), n_(n), p_(p), y_(y), w_(w), largest_(p) {
+    for (int j = 0; j < p; ++j) largest_[j] = n ? *std::max_element(column(j), column(j) + n) : 0;
+}
 
 bool ScoreLimits::admits(std::span<const int32_t> support, int j) const {
     return std::none_of(support.begin(), support.end(), [&](int32_t i) { return i == j || meet(i, j); });
@@ -75,36 +90,33 @@ double Cells::total() const {
 
 Cells ScoreRows::cells(std::span<const int32_t> support) const {
     const int d = static_cast<int>(support.size());
-    std::vector<uint64_t> code(n_, 0);
-    for (int j = 0; j < d; ++j) {
-        const uint8_t* x = column(support[j]);
-        for (int64_t i = 0; i < n_; ++i) code[i] |= static_cast<uint64_t>(x[i]) << j;
+    std::vector<uint64_t> code(n_, 0);  // a digit for each column
+    uint64_t size = 1;
+    for (const int32_t j : support) {
+        if (size > largest_code) size = renumber(code);
+        const uint8_t* x = column(j);
+        for (int64_t i = 0; i < n_; ++i) code[i] += size * x[i];
+        size *= uint64_t{largest(j)} + 1;
     }
-    std::vector<uint64_t> found;
-    if (d <= widest_table) {
-        std::vector<uint8_t> seen(size_t{1} << d, 0);
-        for (const uint64_t each : code) seen[each] = 1;
-        for (uint64_t each = 0; each < seen.size(); ++each)
-            if (seen[each]) found.push_back(each);
-    } else {
-        found = code;
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
-    }
-    std::vector<int32_t> place(d <= widest_table ? size_t{1} << d : 0);
-    for (size_t c = 0; c < place.size() && c < found.size(); ++c) place[found[c]] = static_cast<int32_t>(c);
+    if (size > widest_table) size = renumber(code);
+    std::vector<int32_t> place(size, -1);
+    for (const uint64_t each : code) place[each] = 0;
     Cells out;
     out.d = d;
-    out.positive.assign(found.size(), 0.0);
-    out.negative.assign(found.size(), 0.0);
+    int32_t count = 0;
+    for (int32_t& each : place)
+        if (each == 0) each = count++;
+    out.positive.assign(count, 0.0);
+    out.negative.assign(count, 0.0);
+    out.z.resize(static_cast<size_t>(count) * d);
+    std::vector<uint8_t> seen(count, 0);
     for (int64_t i = 0; i < n_; ++i) {
-        const int64_t c =
-            place.empty() ? std::lower_bound(found.begin(), found.end(), code[i]) - found.begin() : place[code[i]];
+        const int32_t c = place[code[i]];
         (y_[i] > 0.0 ? out.positive : out.negative)[c] += w_[i];
+        if (seen[c]) continue;
+        seen[c] = 1;
+        for (int j = 0; j < d; ++j) out.z[static_cast<size_t>(c) * d + j] = column(support[j])[i];
     }
-    out.z.resize(found.size() * d);
-    for (size_t c = 0; c < found.size(); ++c)
-        for (int j = 0; j < d; ++j) out.z[c * d + j] = static_cast<double>(found[c] >> j & 1);
     return out;
 }
 
@@ -112,7 +124,7 @@ CellFit fit_cells(const Cells& cells, std::span<const double> z, std::span<const
                   std::vector<double> b) {
     const size_t d = b.size(), m = cells.positive.size();  // the intercept included
     const double total = cells.total();
-    for (size_t j = 0; j + 1 < d; ++j) b[j] = std::clamp(b[j], low[j], high[j]);
+    for (size_t j = 0; j < d; ++j) b[j] = std::clamp(b[j], low[j], high[j]);
     std::vector<double> eta(m), h(d * d), g(d), trial(d), row(d, 1.0);
     std::vector<int> free;
     linear(z, b, eta);
@@ -132,7 +144,7 @@ CellFit fit_cells(const Cells& cells, std::span<const double> z, std::span<const
         free.clear();
         for (size_t j = 0; j < d; ++j) {
             h[j * d + j] += flatness * (total + h[j * d + j]);
-            const bool held = j + 1 < d && ((b[j] <= low[j] && g[j] >= 0.0) || (b[j] >= high[j] && g[j] <= 0.0));
+            const bool held = (b[j] <= low[j] && g[j] >= 0.0) || (b[j] >= high[j] && g[j] <= 0.0);
             if (!held) free.push_back(static_cast<int>(j));
         }
         std::vector<double> direction(g);
@@ -145,8 +157,7 @@ CellFit fit_cells(const Cells& cells, std::span<const double> z, std::span<const
             trial = b;
             double decrease = 0.0;
             for (const int j : free) {
-                trial[j] = b[j] - t * direction[j];
-                if (static_cast<size_t>(j) + 1 < d) trial[j] = std::clamp(trial[j], low[j], high[j]);
+                trial[j] = std::clamp(b[j] - t * direction[j], low[j], high[j]);
                 decrease += g[j] * (b[j] - trial[j]);
             }
             linear(z, trial, eta);
@@ -169,12 +180,14 @@ CellFit fit_support(const Cells& cells, std::span<const int32_t> support, const 
         low.push_back(limits.most * limits.low[j]);
         high.push_back(limits.most * limits.high[j]);
     }
+    low.push_back(-limits.free_intercept());
+    high.push_back(limits.free_intercept());
     start.resize(support.size() + 1, 0.0);
     return fit_cells(cells, cells.z, low, high, std::move(start));
 }
 
 double dual_bound(const Cells& cells, std::span<const double> b, std::span<const int32_t> low, std::span<const int32_t> high,
-                  double most) {
+                  const ScoreLimits& limits) {
     const size_t d = cells.d, m = cells.positive.size();
     std::vector<double> eta(m), v(d, 0.0);
     linear(cells.z, {b.begin(), b.end()}, eta);
@@ -183,7 +196,8 @@ double dual_bound(const Cells& cells, std::span<const double> b, std::span<const
         up += cells.positive[c] / (1.0 + std::exp(eta[c]));
         down += cells.negative[c] / (1.0 + std::exp(-eta[c]));
     }
-    const double rise = up > down ? down / up : 1.0, fall = down > up ? up / down : 1.0;
+    const bool balanced = limits.ones < 0;  // a free intercept needs products that sum to zero
+    const double rise = balanced && up > down ? down / up : 1.0, fall = balanced && down > up ? up / down : 1.0;
     for (size_t c = 0; c < m; ++c) {
         const double p = rise / (1.0 + std::exp(eta[c])), n = fall / (1.0 + std::exp(-eta[c]));
         worth += cells.positive[c] * entropy(p) + cells.negative[c] * entropy(n);
@@ -192,7 +206,7 @@ double dual_bound(const Cells& cells, std::span<const double> b, std::span<const
     }
     double most_gained = 0.0;
     for (size_t j = 0; j < d; ++j) most_gained += std::max(low[j] * v[j], high[j] * v[j]);
-    const double bound = worth - most * std::max(0.0, most_gained);
+    const double bound = worth - limits.scaled(most_gained);
     return std::isfinite(bound) ? bound : -std::numeric_limits<double>::infinity();
 }
 

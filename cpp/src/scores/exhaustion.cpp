@@ -166,7 +166,10 @@ class Exhauster {
 
     Exhaustion run(Team& team, Monitor& monitor) {
         const int missing = asked_.size - static_cast<int>(asked_.inside.size());
-        last_ = std::min(missing, last_columns);
+        const auto binary = [&](int32_t j) { return rows_.largest(j) <= 1; };
+        const bool counted = std::all_of(asked_.inside.begin(), asked_.inside.end(), binary) &&
+                             std::all_of(asked_.maybe.begin(), asked_.maybe.end(), binary);
+        last_ = std::min(missing, counted ? last_columns : last_columns - 1);
         list_prefixes(asked_.inside, 0, missing - last_);
         const auto prefixes = static_cast<int64_t>(starts_.size());
         out_.finished = true;
@@ -288,6 +291,7 @@ class Exhauster {
     // Whether the verifier finds this model by itself: its steps know no box, and are few.
     bool is_inner(const Support& support, const std::vector<double>& model) const {
         for (size_t i = 0; i < support.size(); ++i) {
+            if (support[i] == limits_.ones) continue;
             const double most = inner * limits_.most * limits_.high[support[i]],
                          least = inner * limits_.most * limits_.low[support[i]];
             if (!(model[i] > least && model[i] < most)) return false;

@@ -14,7 +14,7 @@ using Box = std::vector<int32_t>;
 class Lattice {
   public:
     Lattice(const Cells& cells, std::span<const int32_t> support, const ScoreLimits& limits, const LatticeSearch& search)
-        : cells_(cells), support_(support), search_(search), most_(limits.most), k_(support.size()), w_(k_, 0) {
+        : cells_(cells), support_(support), limits_(limits), search_(search), k_(support.size()), w_(k_, 0) {
         for (const int32_t j : support) {
             low_.push_back(limits.low[j]);
             high_.push_back(limits.high[j]);
@@ -22,14 +22,14 @@ class Lattice {
         out_.best.loss = search.upper;
     }
 
-    LatticeResult run(const ScoreLimits& limits) {
-        CellFit root = fit_support(cells_, support_, limits);
+    LatticeResult run() {
+        CellFit root = fit_support(cells_, support_, limits_);
         order_.resize(k_);
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return std::abs(root.b[a]) > std::abs(root.b[b]); });
-        const double bound = dual_bound(cells_, root.b, low_, high_, most_);
+        const double bound = dual_bound(cells_, root.b, low_, high_, limits_);
         if (bound >= level()) add(low_, high_, root.b, bound);
-        else branch({root.b, 0.0}, 0, low_, high_, bound);
+        else branch({root.b, limits_.least}, 0, low_, high_, bound);
         if (out_.best.points.empty()) out_.best.loss = std::numeric_limits<double>::infinity();
         return std::move(out_);
     }
@@ -58,7 +58,7 @@ class Lattice {
     Ray relax(int fixed, const Ray& start) {
         ++nodes_;
         const size_t rest = k_ - fixed, d = rest + 1, m = cells_.positive.size();
-        std::vector<double> z(m * d), low(d, 0.0), high(d, most_), b(d + 1);
+        std::vector<double> z(m * d), low(d + 1, limits_.least), high(d + 1, limits_.most), b(d + 1);
         for (size_t c = 0; c < m; ++c) {
             const double* row = &cells_.z[c * k_];
             double score = 0.0;
@@ -68,10 +68,12 @@ class Lattice {
         }
         for (size_t i = 0; i < rest; ++i) {
             const int j = order_[fixed + i];
-            low[1 + i] = most_ * low_[j];
-            high[1 + i] = most_ * high_[j];
+            low[1 + i] = limits_.most * low_[j];
+            high[1 + i] = limits_.most * high_[j];
             b[1 + i] = start.b[j];
         }
+        low[d] = -limits_.free_intercept();
+        high[d] = limits_.free_intercept();
         const int last = order_[fixed - 1];
         b[0] = start.scale > still ? start.scale : w_[last] != 0 ? std::max(start.b[last] / w_[last], 0.1) : 0.1;
         b[d] = start.b[k_];
@@ -100,7 +102,7 @@ class Lattice {
         const int j = order_[fixed];
         // Where the relaxation has its points. Of the first column only the sign is known: the scale is free.
         double middle = ray.scale > still ? ray.b[j] / ray.scale : 0.0;
-        if (fixed == 0) middle = ray.b[j] > 0.0 ? high[j] + 0.5 : low[j] - 0.5;
+        if (fixed == 0 && limits_.least < limits_.most) middle = ray.b[j] > 0.0 ? high[j] + 0.5 : low[j] - 0.5;
         const auto up = static_cast<int32_t>(std::ceil(std::clamp(middle, static_cast<double>(low[j]), high[j] + 1.0)));
         outwards(ray, fixed, low, high, up, 1);
         outwards(ray, fixed, low, high, up - 1, -1);
@@ -114,13 +116,13 @@ class Lattice {
             const Ray next = relax(fixed + 1, ray);
             (side > 0 ? least : most)[j] = v;
             (side > 0 ? most : least)[j] = side > 0 ? high[j] : low[j];
-            const double beyond = dual_bound(cells_, next.b, least, most, most_);
+            const double beyond = dual_bound(cells_, next.b, least, most, limits_);
             if (beyond >= level() || stop()) {
                 add(least, most, next.b, beyond);
                 break;
             }
             least[j] = most[j] = v;
-            const double bound = dual_bound(cells_, next.b, least, most, most_);
+            const double bound = dual_bound(cells_, next.b, least, most, limits_);
             if (bound >= level()) add(least, most, next.b, bound);
             else branch(next, fixed + 1, least, most, bound);
         }
@@ -129,8 +131,8 @@ class Lattice {
 
     const Cells& cells_;
     std::span<const int32_t> support_;
+    const ScoreLimits& limits_;
     const LatticeSearch& search_;
-    double most_;
     size_t k_;
     Box w_, low_, high_;
     std::vector<int> order_;
@@ -142,7 +144,7 @@ class Lattice {
 
 LatticeResult search_lattice(const Cells& cells, std::span<const int32_t> support, const ScoreLimits& limits,
                              const LatticeSearch& search) {
-    return Lattice(cells, support, limits, search).run(limits);
+    return Lattice(cells, support, limits, search).run();
 }
 
 }  // namespace ellzero

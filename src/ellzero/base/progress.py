@@ -16,10 +16,38 @@ from ellzero.base.quoting import quoted
 ProgressCallback = Callable[[float, float, int], None]
 """A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
+SECONDS_IN_SILENCE = 2.0
+"""Work that is done sooner shows no progress."""
+
 LINE_SECONDS = 1.0
 FIRST_ESTIMATE = 0.05  # of the work must be done before the time that is left can be said
 BAR_STEPS = 1000  # a bar counts whole steps
 BAR_FORMAT = "{desc}: {percentage:3.0f} %|{bar:30}| {elapsed}, {remaining} left{postfix}"
+
+
+class Steady:
+    """Passes reports on to `show`: none of work that is done soon, and never a smaller share than before.
+
+    How much work there is may turn out on the way: then the share waits until the work has caught up.
+    """
+
+    def __init__(self, show: ProgressCallback) -> None:
+        self.show = show
+        self.start = time.monotonic()
+        self.most = 0.0
+        self.shown = False
+
+    def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
+        """Report the largest share so far, if the work takes long."""
+        self.most = max(self.most, fraction)
+        self.shown = self.shown or not is_young(self.start)
+        if self.shown:
+            self.show(self.most, lambda_0, support)
+
+
+def is_young(start: float) -> bool:
+    """Return whether work that began at this time (of `time.monotonic`) should still be silent."""
+    return time.monotonic() - start < SECONDS_IN_SILENCE
 
 
 class Lines:
@@ -103,18 +131,25 @@ def reporter(stream: TextIO, work: str) -> ProgressCallback:
     return Bar(stream, work, tqdm)
 
 
-def check_progress(progress: Any) -> None:
-    """Refuse what is neither a truth value nor a function."""
+def progress_stream(progress: Any) -> TextIO | None:
+    """Return where progress is shown, None for nowhere: standard error, for True, or for None where somebody may look at it.
+
+    That is a terminal or a notebook; a log file of a program that asks for nothing stays as it is.
+    """
     if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
         raise InvalidInputError(f"progress must be True, False or a function, got {quoted(progress)}.")
+    if sys.stderr is None or callable(progress):
+        return None
+    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return sys.stderr if progress or (progress is None and watched) else None
 
 
-def as_progress(progress: bool | ProgressCallback, work: str) -> ProgressCallback | None:
-    """Return the function that reports progress: none for False, on standard error for True, else the given one.
+def as_progress(progress: bool | ProgressCallback | None, work: str) -> ProgressCallback | None:
+    """Return the function that reports progress: the given one, or one that shows it on standard error, after two seconds.
 
-    `work` says in a few words what is being done.
+    False shows nothing; None shows it only where somebody may look at it. `work` says in a few words what is being done.
     """
-    check_progress(progress)
+    stream = progress_stream(progress)
     if callable(progress):
         return progress
-    return reporter(sys.stderr, work) if progress and sys.stderr is not None else None
+    return None if stream is None else Steady(reporter(stream, work))

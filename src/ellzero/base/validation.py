@@ -91,7 +91,7 @@ def refuse_masked(name: str, values: Any) -> None:
         raise InvalidInputError(f"{name} has masked entries; fill or drop them first.")
 
 
-def as_numbers(name: str, values: Any) -> Array:
+def as_floats(name: str, values: Any) -> Array:
     """Return the values as an array of float64, none of them masked."""
     refuse_masked(name, values)
     try:
@@ -102,7 +102,7 @@ def as_numbers(name: str, values: Any) -> Array:
 
 def as_response(y: Any, n: int) -> NDArray[np.float64]:
     """Return the numbers of a response: one for each row, or a column for each of several outputs."""
-    found = as_numbers("y", y)
+    found = as_floats("y", y)
     if found.ndim != 2 or found.shape[1] == 1:
         return as_vector("y", found, n)
     if found.shape[0] != n or found.shape[1] == 0:
@@ -114,7 +114,7 @@ def as_response(y: Any, n: int) -> NDArray[np.float64]:
 
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
-    vector = as_numbers(name, values)
+    vector = as_floats(name, values)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.shape != (length,):
@@ -237,7 +237,7 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
 
 def as_grid(name: str, values: ArrayLike) -> Array:
     """Return the values as a non-empty, strictly decreasing grid of numbers of at least zero."""
-    grid = np.atleast_1d(as_numbers(name, values))
+    grid = np.atleast_1d(as_floats(name, values))
     if grid.ndim != 1 or grid.size == 0:
         raise InvalidInputError(f"{name} must be a number or a non-empty one-dimensional grid.")
     if not np.isfinite(grid).all() or (grid < 0.0).any():

@@ -25,7 +25,7 @@ from ellzero.tables.optional import need
 from ellzero.tables.parquet import open_parquet
 from ellzero.tables.source import DataFile, format_by_name
 from ellzero.tables.sparse_archive import is_sparse, read_sparse
-from ellzero.tables.streams import Stream, Watched, readable, whole
+from ellzero.tables.streams import Stream, Watched, readable, undamaged
 from ellzero.tables.svmlight import svmlight_batches, whole_numbers
 from ellzero.tables.text import TextTable, refuse_twice
 
@@ -82,7 +82,7 @@ def read_data(how: Reading) -> Table | Matrix | Columns:
         if how.source == STANDARD_INPUT:
             raise InvalidInputError("a column store cannot be read from standard input; name its folder.")
         return Columns(how.source, open_columns(how.source))
-    with whole(how.shown), ExitStack() as stack:
+    with undamaged(how.shown), ExitStack() as stack:
         stream = Stream(how.source, stack, in_memory=True)
         found = READERS[how.format](how, stream, stack)
     if isinstance(found, Matrix):

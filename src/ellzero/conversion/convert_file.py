@@ -18,7 +18,7 @@ from ellzero.conversion.plan import IMPUTE, Plan, as_bytes, format_of
 from ellzero.conversion.store_files import DenseFiles, SparseFiles
 from ellzero.design.column_files import TYPES
 from ellzero.tables.formats import STANDARD_INPUT
-from ellzero.tables.streams import whole
+from ellzero.tables.streams import undamaged
 
 READERS = {
     "csv": ("csv_file", "rows_of_csv"),
@@ -49,7 +49,7 @@ def convert(
     missing: str | Iterable[str] = (),
     overwrite: bool = False,
     memory: int | str = "256M",
-    progress: bool | ProgressCallback = False,
+    progress: bool | ProgressCallback | None = None,
 ) -> Path:
     """Convert a data file into a column store, which can be larger than memory.
 
@@ -89,8 +89,8 @@ def convert(
     memory : int or str
         Bytes to work with, such as "256M". Only vectors with one entry per row or column, a single row of text, a sparse .npz
         file (which is read whole) and, to fill missing values, a single column may need more.
-    progress : bool or callable
-        True: a bar or lines on standard error; a function is called with the fraction done (and two zeros).
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`; a function is called with the fraction done (and two zeros).
 
     Returns
     -------
@@ -137,7 +137,7 @@ def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     """Read the source by the reader of its format, and write the store into the folder."""
     module, function = READERS[plan.format]
     read = getattr(import_whole(f"ellzero.conversion.{module}"), function)
-    with whole(plan.shown), ExitStack() as stack:
+    with undamaged(plan.shown), ExitStack() as stack:
         content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))
         dense = isinstance(content, DenseContent)
         files = DenseFiles if dense else SparseFiles

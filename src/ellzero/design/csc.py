@@ -26,7 +26,7 @@ class CscDesign:
         check_dtype(X.dtype)
         self.names = names
         # Before duplicates are summed, where small integers would overflow.
-        matrix = validated(X.astype(float_dtype(X.dtype), copy=False).tocsc())
+        matrix = checked_matrix(X.astype(float_dtype(X.dtype), copy=False).tocsc())
         self.matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
         self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])
@@ -89,7 +89,7 @@ class CscDesign:
         return np.asarray(self.matrix.T @ r, dtype=np.float64)
 
 
-def validated(matrix: Any) -> Any:
+def checked_matrix(matrix: Any) -> Any:
     """Return the matrix with indices that the core can trust, and no entry stored twice."""
     n, p = matrix.shape
     indptr, indices = matrix.indptr, matrix.indices

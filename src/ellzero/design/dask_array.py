@@ -162,7 +162,7 @@ class DaskStore:
         arguments: Callable[[Place], tuple[Any, ...]] = lambda _: (),
     ) -> Iterator[tuple[Place, Any]]:
         """Yield the function's value for each of these blocks, computed where the block is."""
-        task = import_whole("dask").delayed(signed, pure=False)
+        task = import_whole("dask").delayed(checked_answer, pure=False)
 
         def make(some: Sequence[Place]) -> list[Any]:
             return [
@@ -201,7 +201,7 @@ def persisted(X: Any) -> dict[Place, Any]:
 # The functions below run on the workers.
 
 
-def signed(function: Callable[..., Any], block: Any, shape: tuple[int, int], *arguments: Any) -> Answer:
+def checked_answer(function: Callable[..., Any], block: Any, shape: tuple[int, int], *arguments: Any) -> Answer:
     """Return the function's value for a block, with the worker that computed it; the block must have the expected shape."""
     if block.shape != tuple(shape):
         raise InvalidInputError(f"X has a block of shape {block.shape} where its chunks say {tuple(shape)}.")

@@ -146,7 +146,7 @@ class DeviceBlock:
 
 
 def to_device(
-    X: Any, device: str = "cuda", *, library: str | None = None, progress: bool | ProgressCallback = False
+    X: Any, device: str = "cuda", *, library: str | None = None, progress: bool | ProgressCallback | None = None
 ) -> DeviceStore:
     """Move X to a device, a block at a time. Use the result wherever X is accepted.
 
@@ -158,8 +158,8 @@ def to_device(
         The library's name of it: "cuda", "cuda:1".
     library : {"cupy", "torch"}, optional
         Library whose arrays hold X there; by default the first of these that is installed.
-    progress : bool or callable
-        True shows a bar on standard error; a function is called with the fraction done, 0 and 0.
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`; a function is called with the fraction done (and two zeros).
 
     Returns
     -------

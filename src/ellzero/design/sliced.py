@@ -35,7 +35,7 @@ class SlicedStore:
         self.array = array
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
-        check_claims(array, self.shape)
+        check_stated_shape(array, self.shape)
         self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
         self.threads = as_threads(-1)
         column = max(1, self.shape[0] * self.dtype.itemsize)
@@ -81,7 +81,7 @@ class SlicedStore:
         return block
 
 
-def check_claims(array: Any, shape: tuple[int, int]) -> None:
+def check_stated_shape(array: Any, shape: tuple[int, int]) -> None:
     """Refuse an array whose shape or chunks claim far more memory than the numbers that are stored: most of it is empty."""
     chunk = math.prod(int(np.max(size)) for size in array.chunks or (1,)) * np.dtype(array.dtype).itemsize
     if max(8 * sum(shape), chunk) <= LEAST_ALLOWED:

@@ -100,7 +100,7 @@ class StoredDesign:
 
 
 @dataclass(eq=False)
-class Question:
+class WaitingRequest:
     """A request that waits for its answers, and the function that takes them."""
 
     request: Request
@@ -138,8 +138,8 @@ class Passes:
         self.store = store
         self.count = 0
         self.turn = threading.Condition()
-        self.waiting: list[Question] = []
-        self.leader: Question | None = None  # the question whose thread makes the present pass
+        self.waiting: list[WaitingRequest] = []
+        self.leader: WaitingRequest | None = None  # the question whose thread makes the present pass
         self.asked: dict[int, float] = {}  # the time of each thread's last question
         self.seconds = 0.0  # the length of the last pass
 
@@ -165,7 +165,7 @@ class Passes:
 
     def ask(self, request: Request, rows: int, take: Take) -> None:
         """Wait until all columns have answered; a thread that finds no pass under way makes one, for all that wait."""
-        mine = Question(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])
+        mine = WaitingRequest(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])
         try:
             with self.turn:
                 self.waiting.append(mine)
@@ -184,7 +184,7 @@ class Passes:
             with self.turn:
                 self.leave(mine)
 
-    def leave(self, mine: Question) -> None:
+    def leave(self, mine: WaitingRequest) -> None:
         """Remove the question of a thread that goes, answered or not (Ctrl-C may come any time): others do not wait for it."""
         if mine in self.waiting:
             self.waiting.remove(mine)
@@ -194,7 +194,7 @@ class Passes:
             self.leader = None
         self.turn.notify_all()
 
-    def gather(self) -> list[Question]:
+    def gather(self) -> list[WaitingRequest]:
         """Return the questions of the next pass, after a short wait for threads that asked during the last two.
 
         These are about to ask again: without the wait, two threads would take turns, each with its own passes.
@@ -207,9 +207,9 @@ class Passes:
             self.asked = {asker: at for asker, at in self.asked.items() if asker in lately}
             return self.next_batch()
 
-    def next_batch(self) -> list[Question]:
+    def next_batch(self) -> list[WaitingRequest]:
         """Return the oldest questions, as many as memory allows for their answers; they stay in the queue until answered."""
-        batch: list[Question] = []
+        batch: list[WaitingRequest] = []
         size = 0
         for question in self.waiting:
             if batch and size >= MOST_ANSWERS:
@@ -218,7 +218,7 @@ class Passes:
             size += question.size
         return batch
 
-    def make_pass(self, mine: Question) -> None:
+    def make_pass(self, mine: WaitingRequest) -> None:
         """Make one pass for the waiting questions; if it ends early, those of other threads wait for the next."""
         try:
             batch, start = self.gather(), time.monotonic()

@@ -95,4 +95,4 @@ class FitArguments(ProblemArguments):
     bound: Any = None
     gap: float = 1e-4
     time_limit: float | None = None
-    progress: Any = False
+    progress: Any = None

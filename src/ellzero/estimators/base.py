@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.progress import check_progress
+from ellzero.base.progress import progress_stream
 from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
+from ellzero.estimators.explanation import Explanation, explain_row
 from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
@@ -149,15 +150,15 @@ class L0Estimator(BaseEstimator):
     def _path_options(self, **more: Any) -> PathOptions:
         """Return the options of paths and sizes; an exact search starts from the models of local search."""
         algorithm = "local_search" if self.algorithm == "exact" else self.algorithm
-        return path_options(**{"algorithm": algorithm, "tol": self.tol} | more)
+        return path_options(**{"algorithm": algorithm, "tol": self.tol, "progress": False} | more)
 
     def _search_options(self) -> SearchOptions:
         """Return the options of an exact search.
 
         A user's function for progress is not passed on: it takes the share of work that is done, which a search does not know.
         """
-        check_progress(self.progress)
-        shown = not callable(self.progress) and bool(self.progress)
+        progress_stream(self.progress)  # so that a bad one is refused
+        shown = False if callable(self.progress) else self.progress
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
     def _set_coefficients(self, models: list[Model]) -> None:
@@ -166,9 +167,11 @@ class L0Estimator(BaseEstimator):
         self.intercept_ = np.hstack([model.intercept for model in models])
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
-        self._spread = {
-            int(j): float(spread) for model in models for j, spread in zip(model.support, model.spread, strict=True)
-        }
+        self._spread = {int(j): float(s) for model in models for j, s in zip(model.support, model.spread, strict=True)}
+        self._centre = {int(j): float(c) for model in models for j, c in zip(model.support, model.centre, strict=True)}
+        (single, *several), self._statistics = [model.statistics for model in models], None
+        if not several and single is not None:  # each of several problems has its own
+            self._statistics = replace(single, rows=self._rows)
 
     def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for.
@@ -274,7 +277,7 @@ class L0Estimator(BaseEstimator):
         return self
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
+        """Return a row for each coefficient, the largest effect first, and the intercept, as a pandas data frame.
 
         Its columns are ``class`` (with more than two classes; ``target``, with several targets), ``feature`` (the index, -1 for
         the intercept), ``name`` and ``coefficient``.
@@ -310,13 +313,43 @@ class L0Estimator(BaseEstimator):
         Returns
         -------
         Summary
-            Prints itself; ``to_frame()`` has the figures. Standard deviations are those of the fit; a loaded model has none.
+            Prints itself, with n, log-likelihood, pseudo-R2, AIC and BIC; ``to_frame()`` has the coefficients. Standard
+            deviations are those of the fit; a loaded model has none.
 
         """
         check_is_fitted(self)
         classes = self._shown_classes()
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(heading(self, about), linear_functions(self), self._loss, "class" if classes else "target")
+        kind, statistics = "class" if classes else "target", getattr(self, "_statistics", None)
+        return Summary(heading(self, about), linear_functions(self), self._loss, kind, statistics)
+
+    def explain(self, row: Any, reference: Any = None) -> Explanation:
+        """Return what moves the prediction of one row: the contribution of each feature, as table and plot.
+
+        A contribution is the coefficient times the difference between the row's value and the reference's. Columns of a
+        group are summed.
+
+        Parameters
+        ----------
+        row : array, mapping or Series of the features, or a table of one row
+        reference : the same, optional
+            The row to compare with; by default the means of the fit, which a model loaded from a file does not know.
+
+        Returns
+        -------
+        Explanation
+            Prints itself; ``to_frame()`` has the figures, ``plot()`` draws bars.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> ez.L0Classifier(k=2).fit(X, y).explain(X[0]).to_frame()["name"].tolist()
+        ['x25', 'x0']
+
+        """
+        check_is_fitted(self)
+        return explain_row(self, row, reference)
 
     def __str__(self) -> str:
         return estimator_text(self) if hasattr(self, "coef_") else repr(self)

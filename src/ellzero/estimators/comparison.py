@@ -22,6 +22,7 @@ from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid,
 from ellzero.solvers.paths import PathOptions
 
 Array = NDArray[np.float64]
+USUAL_CLIMB = 3  # steps of a ladder beyond the first ones; if there are fewer, the end comes early
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +68,14 @@ class Steps:
     progress: Callable[[float, float, int], None] | None
     done: int = 0
     expected: int = 0
+    shown: float = 0.0  # never less than before, though further tasks may be found
 
     def __call__(self, _: int, result: object) -> None:
         """Note that one more is done."""
         self.done += 1
         if self.progress:
-            self.progress(self.done / self.expected, 0.0, 0)
+            self.shown = max(self.shown, self.done / self.expected)
+            self.progress(self.shown, 0.0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +110,14 @@ class Comparison:
         """
         first = FIRST_STEPS if self.plan.climb else range(len(self.plan.shrinkage))
         each = len(self.splits) + 1
-        self.steps.expected = each * (len(first) + self.plan.climb)  # one more step than is known, so that it never ends early
+        self.steps.expected = each * (len(first) + USUAL_CLIMB * self.plan.climb)
         tried = dict(zip(first, self.fit(first), strict=True))
         while self.plan.climb:
             scores = {step: float(fitted.column.mean.max()) for step, fitted in tried.items()}
             step = next_step(list(tried), max(scores, key=scores.__getitem__))
             if step is None:
                 break
-            self.steps.expected += each
+            self.steps.expected = max(self.steps.expected, self.steps.done + each + 1)  # so that it never ends early
             tried[step] = self.fit([step])[0]
         if self.steps.progress and self.steps.done < self.steps.expected:
             self.steps.progress(1.0, 0.0, 0)

@@ -206,8 +206,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
         Folds and values of the second penalty that are computed at the same time, by joblib: Dask's and Ray's backends work.
     random_state : int
         Seed of the folds.
-    progress : bool or function
-        True reports to standard error.
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`.
     multi_class, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
     feature_cost, groups, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.

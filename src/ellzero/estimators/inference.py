@@ -1,4 +1,4 @@
-"""Standard errors, intervals and p-values after selection, by splitting the rows: some choose the features, the others measure.
+"""Robust standard errors, intervals and p-values after selection: some rows choose the features, the others measure.
 
 Figures computed from the rows that chose the features are wrong, often by far: of a hundred useless features the best one looks
 significant. Rows that had no say in the choice do not have that fault, whatever the choice was.
@@ -45,14 +45,14 @@ LEAST_INFORMATION = 1e-7  # for each row, of the standardised columns: below tha
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inference:
-    """Estimates on rows that had no say in the choice of the features, as :func:`inference` returns them.
+    """Estimates on rows that did not choose the features, as :func:`inference` returns them.
 
     Attributes
     ----------
     support : indices of the chosen features
     coef : their coefficients, refitted without any penalty on the rows that measure
     intercept : float
-    covariance : of the coefficients and, last, the intercept; it allows for models that are not quite right (HC3)
+    covariance : of the coefficients and, last, the intercept: robust (HC3), valid also if the model is not quite right
     choosing, measuring : the rows that chose the features, and those that measured
     loss : "logistic" or "squared_error"
     classes : the two labels, the second of which the coefficients speak for; None for numbers
@@ -73,7 +73,7 @@ class Inference:
 
     @property
     def standard_error(self) -> Array:
-        """Of the coefficients."""
+        """Of the coefficients; robust (HC3)."""
         return np.sqrt(np.diag(self.covariance)[:-1])
 
     @property
@@ -137,14 +137,14 @@ class Inference:
     def _notes(self) -> list[str]:
         """Return what may be said, and what may not."""
         return [
-            f"The rows that measured had no say in the choice. Intervals ({100.0 * self.level:g} %) and p-values are about the "
-            "best linear model of these features, one feature at a time; p adjusted allows for all of them.",
+            "Standard errors are robust (HC3). The rows that measured did not choose the features. Intervals "
+            f"({100.0 * self.level:g} %) and p-values hold for one feature at a time; p adjusted (Holm) allows for all.",
             "Another split may choose other features, and none of this is about causes.",
         ]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table."""
-        header = ["feature", "coefficient", "std. error", "lower", "upper", "p", "p adjusted", *["odds ratio"][: self._odds]]
+        header = ["feature", "coefficient", "robust s.e.", "lower", "upper", "p", "p adjusted", *["odds ratio"][: self._odds]]
         columns = [
             [p_words(value) if head.startswith("p") else f"{value:.4g}" for value in values]
             for head, values in zip(header[1:], self._figures().values(), strict=False)  # without the intervals of odds ratios
@@ -180,10 +180,10 @@ def inference(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Inference:
-    """Choose features on some rows, and return standard errors, intervals and p-values from the others.
+    """Choose features on some rows, and return robust standard errors, intervals and p-values from the others.
 
-    The other rows had no say in the choice, so that ordinary statistics holds for them: the model of the chosen features is
-    fitted to them without any penalty. P-values of the rows that chose the features would be far too small.
+    The other rows did not choose the features, so ordinary statistics holds for them: the model of the chosen features is
+    fitted to them without any penalty. On the rows that chose the features, p-values would be far too small.
 
     Parameters
     ----------
@@ -333,6 +333,6 @@ def logistic_fit(A: Array, positive: NDArray[np.bool_]) -> Array:
         gamma = gamma - scale * step
         value = loss_at(gamma)
     raise InvalidInputError(
-        "y: the chosen features tell the classes apart in the rows that measure, or nearly do, so that their coefficients have "
-        "no finite estimate; take fewer features (k) or a smaller split."
+        "y: the chosen features separate the classes (nearly) perfectly in the rows that measure, so their coefficients have "
+        "no finite estimate; use fewer features (k) or a smaller split."
     )

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.resampling import Split
-from ellzero.estimators.training import Training, fit_lambda_grid
+from ellzero.estimators.training import Training, fit_lambda_grid, parts
 from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
@@ -54,14 +54,17 @@ def fit_chosen_models(
         if options.algorithm == "iht":
             raise InvalidInputError("algorithm='iht' knows no budget; use 'local_search', 'cd' or 'exact'.")
         budget = np.array([choice.budget])
-        found = [compute_budgets(problem, budget, options, choice.lambda_0) for problem in training.problems]
+        found = [compute_budgets(problem, budget, part, choice.lambda_0) for problem, part in parts(training, options)]
         return [budgets.models[0] for budgets in found], list(found)
     if not choice.k:
         largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.penalty.countable()) for k in choice.k]
-    by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
+    by_size = [
+        compute_sizes(problem, np.arange(k + 1), part)
+        for (problem, part), k in zip(parts(training, options), limits, strict=True)
+    ]
     return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)
 
 
@@ -73,8 +76,8 @@ def fit_by_criterion(
     if len(problems) > 1 and problems[0].penalty.priced:
         raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
-    for problem in problems:
-        path = compute_path(problem, replace(options, max_support=largest))
+    for problem, part in parts(training, options):
+        path = compute_path(problem, replace(part, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
         if problem.penalty.priced and len(path):  # those that are the best for what they cost
             sized = list(path)

@@ -11,7 +11,7 @@ from scipy import sparse
 from ellzero.base.notebook import html_table, some_rows
 from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
-from ellzero.problem.summary import Effects
+from ellzero.problem.summary import Effects, effect_sizes
 
 MOST_LINES = 40
 
@@ -19,7 +19,7 @@ MOST_LINES = 40
 def linear_functions(estimator: Any) -> list[Effects]:
     """Return the linear functions: one of the positive of two classes, or one for each of several classes or targets.
 
-    The largest coefficient comes first.
+    The largest effect of one standard deviation comes first or, of a loaded model, the largest coefficient.
     """
     sign = -1.0 if estimator._reversed else 1.0
     coef = sign * sparse.csr_matrix(estimator.coef_)
@@ -35,11 +35,10 @@ def linear_functions(estimator: Any) -> list[Effects]:
         start, stop = coef.indptr[row : row + 2]
         features, values = coef.indices[start:stop].astype(np.int64), coef.data[start:stop]
         features, values = features[values != 0.0], values[values != 0.0]
-        order = np.argsort(-np.abs(values), kind="stable")
-        features = features[order]
-        names = [feature_name(known, int(j)) for j in features]
         spread = np.array([spreads.get(j, np.nan) for j in features.tolist()])
-        out.append(Effects(label, features, names, values[order], spread, float(intercept[row])))
+        order = np.argsort(-effect_sizes(values, spread), kind="stable")
+        names = [feature_name(known, int(j)) for j in features[order]]
+        out.append(Effects(label, features[order], names, values[order], spread[order], float(intercept[row])))
     return out
 
 
@@ -50,7 +49,9 @@ def heading(estimator: Any, about: str = "") -> str:
     if groups:
         count = len({groups[j] for j in estimator.support_})
         size = f"{count} feature{'s' * (count != 1)} of {used} columns"
-    return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}"
+    averaged = len(estimator.choice_.models) if hasattr(estimator, "choice_") else 1
+    mean = f", the mean of {averaged} models" if averaged > 1 else ""
+    return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}{mean}"
 
 
 class CoefficientTable(NamedTuple):
@@ -80,7 +81,9 @@ def shared_table(estimator: Any) -> CoefficientTable:
     coef = sparse.csr_matrix(estimator.coef_)
     columns = np.unique(coef.indices[coef.data != 0.0])
     values = coef[:, columns].toarray()
-    known, order = estimator._feature_names(), np.argsort(-np.abs(values).max(axis=0, initial=0.0), kind="stable")
+    known, spreads = estimator._feature_names(), getattr(estimator, "_spread", {})
+    spread = np.array([spreads.get(j, np.nan) for j in columns.tolist()])
+    order = np.argsort(-effect_sizes(values, spread), kind="stable")
     names = [shown(feature_name(known, int(columns[j]))) for j in order]
     labels = estimator._shown_classes() or [f"target {j}" for j in range(len(values))]
     rows = [[name, *(f"{value:.6g}" for value in values[:, j])] for name, j in zip(names, order, strict=True)]

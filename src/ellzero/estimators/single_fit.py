@@ -132,8 +132,8 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
         Threads.
     random_state : int
         Seed of the folds of ``probability``.
-    progress : bool
-        Report to standard error.
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`.
 
     Attributes
     ----------

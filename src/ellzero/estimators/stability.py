@@ -122,7 +122,7 @@ def stability_selection(
     tol: float = 1e-6,
     n_jobs: int | None = None,
     random_state: int | np.random.Generator = 0,
-    progress: bool | ProgressCallback = False,
+    progress: bool | ProgressCallback | None = None,
     **settings: Any,
 ) -> Stability:
     """Count how often each feature is chosen on random halves of the rows.
@@ -141,7 +141,8 @@ def stability_selection(
     n_jobs : int, optional
         Halves that are fitted at the same time, by joblib.
     random_state : seed or generator
-    progress : bool or function
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`.
     settings :
         The other arguments of :func:`fit_path` that define the problem (``sample_weight``, ``lower``, ``unpenalized``, ...).
 
@@ -163,7 +164,7 @@ def stability_selection(
         raise InvalidInputError("k or lambda_0 must be given.")
     choice = ModelChoice(() if size is None else (size,), price or 0.0)
     pairs = (as_count("n_subsamples", n_subsamples, 1) + 1) // 2
-    options = path_options(algorithm=algorithm, tol=tol)
+    options = path_options(algorithm=algorithm, tol=tol, progress=False)
     problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
     training = Training.of(problem)
     rng = as_generator("random_state", random_state)

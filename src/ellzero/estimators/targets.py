@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
@@ -27,12 +28,26 @@ MULTI_CLASS = ("auto", "multinomial", "ovr", "ovr_shared")
 FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbers of a regression
 
 
-def has_probabilities(estimator: Any) -> bool:
-    """Return whether there are probabilities: of logistic models always, of others with ``probability=True``."""
-    loss = estimator._as_fitted("loss")
-    if getattr(LOSSES.get(loss), "has_probabilities", False) or estimator._as_fitted("probability"):
-        return True
-    raise AttributeError(f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={loss!r}.")
+class ProbabilityMethod:
+    """A method of estimators that have probabilities: logistic ones always, others with ``probability=True``.
+
+    Others lack it, and say what to use. (scikit-learn's `available_if` says only that it is not there.)
+    """
+
+    def __init__(self, method: Callable[..., Array]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Callable[..., Array]:
+        if estimator is None:
+            return self.method
+        loss = estimator._as_fitted("loss")
+        if not (getattr(LOSSES.get(loss), "has_probabilities", False) or estimator._as_fitted("probability")):
+            raise AttributeError(
+                f"{self.method.__name__} needs probabilities, which loss={loss!r} does not have: use loss='logistic', or "
+                "probability=True, or rank rows by decision_function."
+            )
+        return MethodType(self.method, estimator)
 
 
 def class_probabilities(log_odds: Array, multinomial: bool = False) -> Array:
@@ -188,7 +203,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    @available_if(has_probabilities)
+    @ProbabilityMethod
     def predict_proba(self, X: object) -> Array:
         """Return the probabilities of the classes, in the order of `classes_`.
 
@@ -204,11 +219,14 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         (n, classes)
 
         """
-        scores = self._decision_values(X)
+        return self._shares(self._decision_values(X))
+
+    def _shares(self, scores: Array) -> Array:
+        """Return the probabilities of the classes for decision values, of shape (n, outputs)."""
         slope, intercept = (1.0, 0.0) if self._loss.has_probabilities else self.calibration_.T
         return class_probabilities(slope * scores + intercept, self._loss.couples_outputs)
 
-    @available_if(has_probabilities)
+    @ProbabilityMethod
     def predict_log_proba(self, X: object) -> Array:
         """Return the logarithms of :meth:`predict_proba`.
 

@@ -171,6 +171,12 @@ class FittedPoints:
         return np.array([problem.penalty.counted(self.support(point)) for point in range(len(self.models))], dtype=np.int64)
 
 
+def parts(training: Training, options: PathOptions) -> list[tuple[Problem, PathOptions]]:
+    """Return the problems, each with options that report its progress as that of a part of them all."""
+    share = 1.0 / len(training.problems)
+    return [(problem, options.for_part(share * number, share)) for number, problem in enumerate(training.problems)]
+
+
 def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, largest: int) -> FittedPoints:
     """Fit models along a grid of lambda_0.
 
@@ -182,7 +188,7 @@ def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, large
     if not len(grid) and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = log_spaced(float(max(first)), options.lambda_min_ratio, options.n_lambda) if max(first) > 0.0 else np.zeros(1)
-    paths = [compute_path(problem, replace(options, lambda_0=grid)) for problem in problems]
+    paths = [compute_path(problem, replace(part, lambda_0=grid)) for problem, part in parts(training, options)]
     points = grid if len(grid) else inner_points(paths[0])
     along = [models_at_points(path, points, largest) for path in paths]
     return FittedPoints(training, points, [list(models) for models in zip(*along, strict=True)], list(paths))
@@ -217,7 +223,7 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
 
 def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
     """Fit models of at most so many features, for each of the sizes, which increase."""
-    by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
+    by_size = [compute_sizes(problem, sizes, part) for problem, part in parts(training, options)]
     return FittedPoints(training, np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))
 
 

@@ -116,6 +116,7 @@ def model_of(entries: Entries, outputs: int, about: dict[str, Any], common: dict
         intercept=intercept if outputs > 1 else float(intercept[0]),
         size=len(columns if about["grouping"] is None else np.unique(about["grouping"].heads[columns])),
         spread=entries.numbers("spread", len(features)),
+        centre=np.full(len(features), np.nan),  # a file does not have them
         **costs,
         **common,
     )

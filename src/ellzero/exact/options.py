@@ -104,7 +104,7 @@ def search_options(
     node_limit: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
-    progress: bool | SearchCallback = False,
+    progress: bool | SearchCallback | None = None,
 ) -> SearchOptions:
     """Check the arguments of a search, and return its options."""
     check_method(method, backend)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
-from ellzero.base.progress import check_progress, time_in_words
+from ellzero.base.progress import is_young, progress_stream, time_in_words
 
 LINE_SECONDS = 1.0
 
@@ -33,17 +32,19 @@ SearchCallback = Callable[[SearchProgress], None]
 
 
 class SearchLog:
-    """A log that writes a line about once a second, and always the last one."""
+    """A log that writes a line about once a second, and the last one; nothing of a search that is over soon."""
 
     def __init__(self, stream: TextIO, time_limit: float = math.inf) -> None:
         self.stream = stream
         self.time_limit = time_limit
         self.terminal = stream.isatty()
-        self.drawn = time.monotonic()
+        self.start = self.drawn = time.monotonic()
+        self.shown = False
 
     def __call__(self, now: SearchProgress) -> None:
         """Write or draw a line about the search, unless the last one is young."""
-        if time.monotonic() - self.drawn < LINE_SECONDS and now.open > 0:
+        self.shown = self.shown or not is_young(self.start)
+        if not self.shown or (time.monotonic() - self.drawn < LINE_SECONDS and now.open > 0):
             return
         self.drawn = time.monotonic()
         what = "exact search" if now.models is None else f"{now.models} good model{'' if now.models == 1 else 's'} found"
@@ -58,9 +59,9 @@ class SearchLog:
         self.stream.flush()
 
 
-def as_search_log(progress: bool | SearchCallback, time_limit: float = math.inf) -> SearchCallback | None:
-    """Return the function to call: a log on standard error for True, None for False, or the caller's own function."""
-    check_progress(progress)
+def as_search_log(progress: bool | SearchCallback | None, time_limit: float = math.inf) -> SearchCallback | None:
+    """Return the function to call: the caller's own, or a log on standard error; None for no report."""
+    stream = progress_stream(progress)
     if callable(progress):
         return progress
-    return SearchLog(sys.stderr, time_limit) if progress and sys.stderr is not None else None
+    return None if stream is None else SearchLog(stream, time_limit)

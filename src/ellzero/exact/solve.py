@@ -82,8 +82,9 @@ def solve(
         The search is written to this file now and then, and goes on from it if it is there. It is removed at the end.
     n_jobs : int, optional
         Threads, one if None. With one thread a search is deterministic.
-    progress : bool or function
-        True shows incumbent, bound, gap and nodes; a function is called with a ``SearchProgress`` about ten times a second.
+    progress : bool or function, optional
+        Searches of more than two seconds show their gap: by default in a terminal or a notebook, with True everywhere. A
+        function is called with a ``SearchProgress`` about ten times a second.
 
     Returns
     -------

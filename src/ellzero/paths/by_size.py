@@ -32,7 +32,9 @@ class ModelsBySize:
         self.alone = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "alone"}
+        # Evaluated models take the place of the core's, which skops cannot write.
+        state = {**vars(self), "models": self.models, "found": ()}
+        return {name: value for name, value in state.items() if name != "alone"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, alone=threading.RLock())

@@ -152,7 +152,7 @@ def certify_path(
     time_limit: float | None = None,
     node_limit: int | None = None,
     n_jobs: int | None = None,
-    progress: bool | SearchCallback = False,
+    progress: bool | SearchCallback | None = None,
 ) -> CertifiedPath:
     """Prove how good every model of a path (or of a list of sizes or budgets) is, and improve those that are not the best.
 

@@ -119,8 +119,9 @@ def fit_path(
         Relative tolerance on the objective.
     n_jobs : int, optional
         Threads; None is one, -1 all cores. The result does not depend on it.
-    progress : bool or function
-        True reports to standard error; a function is called with (fraction done, lambda_0, features).
+    progress : bool or function, optional
+        Work of more than two seconds shows its progress on standard error: by default in a terminal or a notebook, with True
+        everywhere, with False never. A function is called with (fraction done, lambda_0, features).
 
     Returns
     -------

@@ -49,7 +49,7 @@ def path_options(
     swap_size: int = 1,
     tol: float = 1e-6,
     n_jobs: int | None = None,
-    progress: bool | ProgressCallback = False,
+    progress: bool | ProgressCallback | None = None,
 ) -> PathOptions:
     """Check the arguments of a path, and return its options."""
     ratio = as_nonnegative("lambda_min_ratio", lambda_min_ratio)

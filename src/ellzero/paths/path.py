@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
+PRICES = "objective = loss + lambda_0 * features (or their cost); the loss includes the terms of lambda_1 and lambda_2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,29 +170,29 @@ class Path:
         )
 
     def _repr_html_(self) -> str:
-        points = zip(self.lambda_0, self.support_size, self.objective, self.converged, strict=True)
+        points = zip(self.lambda_0, self.support_size, self.cost, self.objective, self.converged, strict=True)
         rows = [
-            [f"{price:.6g}", str(size), f"{value:.8g}", "yes" if converged else "no"]
-            for price, size, value, converged in points
+            [f"{price:.6g}", str(size), f"{cost:.8g}", f"{value:.8g}", "yes" if converged else "no"]
+            for price, size, cost, value, converged in points
         ]
-        return html_table(self._heading(), ["lambda_0", "features", "objective", "converged"], rows)
+        return html_table(self._heading(), ["lambda_0", "features", "loss", "objective", "converged"], rows, [PRICES])
 
     def __repr__(self) -> str:
         spent = self.spent if self.problem.penalty.priced else None
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
             self._heading(),
-            f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + ("" if spent is None else f" {'cost':>12}"),
+            f"{'lambda_0':>12} {'features':>9} {'loss':>14} {'objective':>14}" + ("" if spent is None else f" {'cost':>12}"),
         ]
         for k in shown:
             lines.append(
                 f"{'...':>12}"
                 if k < 0
-                else f"{self.lambda_0[k]:12.6g} {self.support_size[k]:9d} {self.objective[k]:14.8g}"
+                else f"{self.lambda_0[k]:12.6g} {self.support_size[k]:9d} {self.cost[k]:14.8g} {self.objective[k]:14.8g}"
                 + ("" if spent is None else f" {spent[k]:12.6g}")
                 + ("" if self.converged[k] else "  (not converged)")
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, PRICES])
 
 
 def largest_of_outputs(coef: sparse.csr_matrix, outputs: int) -> sparse.csr_matrix:

@@ -34,7 +34,7 @@ def different_rows(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.floa
     w, n = problem.w, len(problem.w)
     if not isinstance(problem.design, DenseDesign):
         return None
-    table = Rows(problem.design.array, problem.y)
+    table = JoinedRows(problem.design.array, problem.y)
     counted = np.flatnonzero(w > 0.0)
     some = counted[:: max(1, len(counted) // math.ceil(FIRST_ROWS * math.sqrt(n)))]
     if len(np.unique(table.keys(some))) == len(some):
@@ -48,7 +48,7 @@ def different_rows(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.floa
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class JoinedRows:
     """The rows of [X, y]."""
 
     X: NDArray[Any]

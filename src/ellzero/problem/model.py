@@ -18,10 +18,11 @@ from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
 from ellzero.problem.coefficients import Coefficients, coefficient_rows, squeezed
+from ellzero.problem.fit_statistics import FitStatistics
 from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
-from ellzero.problem.summary import Effects, Summary, figure
+from ellzero.problem.summary import Effects, Summary, effect_sizes, figure
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Model:
     spread: Array  # standard deviations of the features, in the data of the fit
     spent: float
     groups: tuple[str, ...] | None  # the name of each column's group; None without groups
+    centre: Array  # means of the features, in the data of the fit
+    statistics: FitStatistics | None = None
 
     @property
     def outputs(self) -> int:
@@ -126,7 +129,8 @@ class Model:
         """
         if not self.loss.has_probabilities:
             raise InvalidInputError(
-                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss.name!r}."
+                f"predict_proba needs probabilities, which loss={self.loss.name!r} does not have: use loss='logistic', "
+                "L0Classifier(probability=True), or rank rows by decision_function."
             )
         eta = self.decision_function(X)
         if self.loss.couples_outputs:
@@ -199,7 +203,7 @@ class Model:
         return float(explained.mean())
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
+        """Return a row for each coefficient, the largest effect first, and the intercept, as a pandas data frame.
 
         Its columns are ``feature`` (the index, -1 for the intercept), ``name``, ``coefficient`` and ``per_sd``: the coefficient
         of the standardised feature, the effect of one standard deviation. With groups, ``group`` is the name of each column's.
@@ -247,7 +251,7 @@ class Model:
         ['name', 'coefficient', 'per_sd', 'odds_ratio', 'odds_ratio_per_sd']
 
         """
-        order = np.argsort(-self._sizes(), kind="stable")
+        order = self._order()
         spread = self.spread[order]
         names = [self.feature_name(int(j)) for j in self.support[order]]
         parts = [
@@ -257,11 +261,11 @@ class Model:
             )
         ]
         kind = "class" if self.loss.couples_outputs or self.outputs == 1 else "target"
-        return Summary(self._heading(), parts, self.loss, kind)
+        return Summary(self._heading(), parts, self.loss, kind, self.statistics)
 
     def _sizes(self) -> Array:
-        """Return the size of each feature's coefficient: the largest one, of several outputs."""
-        return np.abs(self._columns()).max(axis=0, initial=0.0)
+        """Return the effect of one standard deviation of each feature: the largest one, of several outputs."""
+        return effect_sizes(self._columns(), self.spread)
 
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
@@ -280,12 +284,12 @@ class Model:
         return f"{self.loss} model{about} with {size}, intercept {intercept}"
 
     def _order(self) -> NDArray[np.intp]:
-        """Return the places of the coefficients, the largest first; those of a group stay together, in the order of columns."""
+        """Return the places of the coefficients, the largest effect first; a group stays together, in the order of columns."""
         if self.groups is None:
             return np.argsort(-self._sizes(), kind="stable")
         weight: dict[str, float] = {}
         own = [self.groups[j] for j in self.support]
-        for group, effect in zip(own, self._sizes() * self.spread, strict=True):
+        for group, effect in zip(own, self._sizes(), strict=True):
             weight[group] = max(weight.get(group, 0.0), float(effect))
         ranked = sorted(weight, key=lambda group: -weight[group])
         place = {group: rank for rank, group in enumerate(ranked)}
@@ -351,6 +355,18 @@ def refuse_infinite_columns(model: Model, design: Design) -> None:
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
+    loss, outputs = problem.loss, problem.outputs - problem.is_multinomial
+    statistics = FitStatistics(
+        rows=float(np.count_nonzero(problem.w)),
+        loss=cost - problem.penalty_value(at.support, at.values, 0.0),
+        null=problem.null,
+        coefficients=outputs * (len(at.support) + problem.fit_intercept),
+        likelihood="labels"
+        if loss.has_probabilities
+        else "numbers"
+        if loss == "squared_error" and problem.outputs == 1
+        else "",
+    )
     size, spent, spread = (
         problem.penalty.counted(at.support),
         problem.penalty.spent(at.support),
@@ -372,6 +388,8 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
         spread,
         spent,
         groups,
+        problem.mean[at.support],
+        statistics,
     )
 
 

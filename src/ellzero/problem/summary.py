@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import shown
+from ellzero.problem.fit_statistics import FitStatistics
 from ellzero.problem.losses import Loss
 from ellzero.tables.optional import need
 
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
-HONEST = "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are."
+HONEST = "No standard errors or p-values: on the rows that chose the features, they would be far too small."
 CHOOSES = "ez.inference(X, y, k={size}{loss}) chooses on half of the rows and measures on the other half."
+SAME_ROWS = "Log-likelihood, AIC and BIC are of the rows that chose the features, which makes them too good."
 ODDS = (
-    "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (by one standard "
-    "deviation: per sd) and the others stay as they are."
+    "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (per sd: by one "
+    "standard deviation) and the others stay unchanged."
 )
 SHARED_ODDS = (
-    "When a feature grows by one unit (by one standard deviation: per sd) and the others stay as they are, the odds of one "
-    "class against another change by the odds ratio of the one divided by that of the other."
+    "When a feature grows by one unit (per sd: by one standard deviation) and the others stay unchanged, the odds of one class "
+    "against another change by the ratio of their two odds ratios."
 )
 
 
@@ -54,6 +56,7 @@ class Summary:
     parts : list of Effects, one for each output
     loss : the logistic and the multinomial one have odds ratios
     kind : what several outputs are: "class" or "target"
+    statistics : likelihood and criteria; None if they are not known, as of a model from a file
 
     """
 
@@ -61,6 +64,7 @@ class Summary:
     parts: list[Effects]
     loss: Loss
     kind: str = "class"
+    statistics: FitStatistics | None = None
 
     @property
     def odds(self) -> bool:
@@ -114,7 +118,13 @@ class Summary:
             notes = [f"{HONEST} {CHOOSES.format(size=size, loss=loss)}"]
         if self.odds:
             notes.insert(0, SHARED_ODDS if self.loss.couples_outputs else ODDS)
+        if self.statistics is not None and self.statistics.likelihood:
+            notes.append(SAME_ROWS)
         return notes
+
+    def _facts(self) -> list[str]:
+        """Return the line of figures of the fit, if they are known."""
+        return [] if self.statistics is None else [str(self.statistics)]
 
     def _title(self, part: Effects) -> str:
         """Return what one of several outputs speaks for."""
@@ -123,7 +133,7 @@ class Summary:
         return f"{shown(part.label)}" if self.loss.couples_outputs else f"{shown(part.label)} against the rest"
 
     def __repr__(self) -> str:
-        lines = [self.heading]
+        lines = [self.heading, *self._facts()]
         for part in self.parts:
             if len(self.parts) > 1:
                 lines.append(self._title(part))
@@ -131,9 +141,19 @@ class Summary:
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
-        titles = [f"{self.heading}: {self._title(part)}" if len(self.parts) > 1 else self.heading for part in self.parts]
+        heading = ". ".join([self.heading, *self._facts()])
+        titles = [f"{heading}: {self._title(part)}" if len(self.parts) > 1 else heading for part in self.parts]
         tables = [html_table(title, self._header(), self._rows(part)) for title, part in zip(titles, self.parts, strict=True)]
         return "".join(tables) + html_table(self._notes()[0], [], [], self._notes()[1:])
+
+
+def effect_sizes(coef: Array, spread: Array) -> Array:
+    """Return the effect of one standard deviation of each feature, the largest of several outputs (rows of `coef`).
+
+    Where standard deviations are not known, it is the size of the coefficient.
+    """
+    sizes = np.abs(np.atleast_2d(coef)).max(axis=0, initial=0.0)
+    return np.asarray(sizes * spread if np.isfinite(spread).all() else sizes)
 
 
 def figure(value: float) -> str:

@@ -26,15 +26,16 @@ from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.problem.rows import LEAST_ROWS
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
+from ellzero.report.score_card import find_card
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
 TEMPLATE = Path(__file__).with_name("template")
-STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "devices.css")
+STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "score_card.css", "devices.css")
 QUICK, QUICK_ROWS = 10**8, 150_000
 """Entries of X, and rows, times features of the largest model: up to here, local search in all folds takes half a minute."""
 
-SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "page.js")
+SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "score_card.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
 HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -74,7 +75,7 @@ def write_report(
     regression: bool = False,
     time_limit: float | None = 30.0,
     sample_weight: ArrayLike | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Choose a model by cross-validation, prove how good it is, and write a page about it.
@@ -87,7 +88,7 @@ def write_report(
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
     sample_weight : (n,), optional
-    progress : show progress on standard error
+    progress : show progress on standard error; by default only on a terminal or in a notebook, after two seconds
     target : the name of y
     subject : what a row is, in the page's words, such as "patient"
     title : the page's heading
@@ -131,23 +132,31 @@ def write_report(
         words["notes"] = [*words.get("notes", ()), f"{note}and the proof, are of all rows."]
     kind = L0RegressorCV if regression else L0ClassifierCV
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
-    say_step(progress, "step 1 of 3: how many features it takes, by cross-validation")
-    estimator.fit(X, y, sample_weight=sample_weight)
     seconds = math.inf if time_limit is None else time_limit
+    limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
+    say_step(
+        progress, f"step 1 of 3: how many features are enough, by cross-validation; then the proof{limit if seconds else ''}"
+    )
+    estimator.fit(X, y, sample_weight=sample_weight)
     proofs, others = list[Proof](), None
     if seconds > 0.0:
-        limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
         say_step(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
         proofs = prove(estimator, X, y, sample_weight=sample_weight, seconds=seconds, progress=progress)
-        say_step(progress, "step 3 of 3: other models that are as good, in the time that is left")
+        say_step(progress, "step 3 of 3: other models that are about as good, in the remaining time")
         others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
-    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=Words(**words))
+    card = None
+    if not regression:
+        classes, names, jobs = estimator._shown_classes(), estimator.cv_results_.names, as_threads(settings.get("n_jobs"))
+        card = find_card(X, y, classes, sample_weight=sample_weight, names=names, seconds=seconds, jobs=jobs)
+    summary = summarise(
+        estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, card=card, words=Words(**words)
+    )
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
 
 
-def say_step(progress: bool, text: str) -> None:
+def say_step(progress: bool | None, text: str) -> None:
     """Say on standard error what is done next, if progress is wanted."""
     if progress and sys.stderr is not None:
         sys.stderr.write(f"ellzero: {text}\n")

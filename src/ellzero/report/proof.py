@@ -57,7 +57,7 @@ class Proof:
 
 
 def prove(
-    estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, seconds: float, progress: bool
+    estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, seconds: float, progress: bool | None
 ) -> list[Proof]:
     """Search for better models than those that cross-validation chose, with proofs.
 
@@ -219,7 +219,9 @@ def figures(proof: Proof, label: str) -> dict[str, Any]:
     }
 
 
-def find_others(proofs: Sequence[Proof], seconds: float, threads: int = 1, progress: bool = False) -> Alternatives | None:
+def find_others(
+    proofs: Sequence[Proof], seconds: float, threads: int = 1, progress: bool | None = False
+) -> Alternatives | None:
     """Return the models that are nearly as good as the one that was proved to be the best, None if there is no time for that.
 
     Models with several outputs are left alone.

@@ -35,6 +35,7 @@ from ellzero.report.models import (
     tested_rows,
 )
 from ellzero.report.proof import Proof, describe_others, describe_proofs, shown_models
+from ellzero.report.score_card import describe_card
 from ellzero.report.snippets import code_blocks
 from ellzero.report.words import (
     Words,
@@ -47,6 +48,7 @@ from ellzero.report.words import (
     plural,
     selection_notes,
 )
+from ellzero.scores.risk_score import RiskScore
 
 Array = NDArray[np.float64]
 
@@ -59,6 +61,7 @@ def summarise(
     sample_weight: ArrayLike | None = None,
     proofs: Sequence[Proof] = (),
     others: Alternatives | None = None,
+    card: RiskScore | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the content of the page about a fitted `L0ClassifierCV` or `L0RegressorCV`.
@@ -69,6 +72,7 @@ def summarise(
     X, y, sample_weight : what it was fitted on
     proofs : results of exact searches, one for each output of the chosen model (see `prove`); none if there was no search
     others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
+    card : the score card of the same data (see `find_card`); None if there is none
     words : names and remarks of the user
 
     Returns
@@ -146,6 +150,7 @@ def summarise(
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
     summary["certificate"] = describe_proofs(proofs, models[chosen]["k"], proved, summary["subjects"])
     summary["others"] = describe_others(others, sign)
+    summary["score_card"] = describe_card(card)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], names)
     summary["plain"] = plain_headline(summary)
     summary["lead"] = headline(summary)

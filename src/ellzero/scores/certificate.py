@@ -79,7 +79,7 @@ class ScoreCertificate:
 
 def make_certificate(problem: ScoreProblem, claim: ScoreClaim, root: Node, listed: list[Boxes]) -> ScoreCertificate:
     """Return the certificate of a proof."""
-    n, p = problem.X.shape
+    n, p = problem.X.shape[0], problem.X.shape[1] - len(problem.always)
     arrays = proof_arrays(problem, claim.card, root, listed)
     header = {
         "format": FORMAT,
@@ -87,15 +87,18 @@ def make_certificate(problem: ScoreProblem, claim: ScoreClaim, root: Node, liste
         "n": n,
         "p": p,
         "k": problem.k,
+        "min_scale": problem.min_scale,
         "max_scale": problem.max_scale,
+        "lambda_0": problem.price,
+        "whole_intercept": problem.whole_intercept,
         "scale": claim.card.scale,
-        "intercept": claim.card.intercept,
+        "intercept": 0.0 if problem.whole_intercept else claim.card.intercept,
         "objective": claim.card.loss,
         "lower_bound": claim.lower_bound,
         "gap_asked": claim.gap_asked,
         "status": claim.status,
         "threshold": claim.threshold,
-        "fingerprint_X": fingerprint_matrix(problem.X, "dense"),
+        "fingerprint_X": fingerprint_matrix(problem.X[:, :p], "dense"),
         "fingerprint_y": fingerprint_vector(problem.y),
     }
     return ScoreCertificate({**header, "digest": digest(header, arrays)}, arrays)
@@ -104,7 +107,9 @@ def make_certificate(problem: ScoreProblem, claim: ScoreClaim, root: Node, liste
 def proof_arrays(problem: ScoreProblem, card: Card, root: Node, listed: list[Boxes]) -> dict[str, NDArray[Any]]:
     """Return the card, the limits and the proof as arrays."""
     tree, models = walked(root)
-    k = problem.k
+    k = problem.size
+    offset = [round(card.intercept / card.scale)] if problem.whole_intercept else []
+    support, whole = np.append(card.support, problem.always), np.append(card.points, offset)
     supports = np.full((len(listed), k), -1, dtype=np.int64)
     for row, boxes in zip(supports, listed, strict=True):
         row[: len(boxes.support)] = boxes.support
@@ -119,8 +124,8 @@ def proof_arrays(problem: ScoreProblem, card: Card, root: Node, listed: list[Box
     out = {
         "points_lower": problem.low,
         "points_upper": problem.high,
-        "support": card.support,
-        "points": card.points,
+        "support": support[whole != 0].astype(np.int64),
+        "points": whole[whole != 0].astype(np.int64),
         "tree": np.array(tree, dtype=np.int64),
         "model_ends": np.cumsum([0, *(len(columns) for columns, _, _ in models)], dtype=np.int64),
         "model_columns": np.concatenate([nothing, *(columns for columns, _, _ in models)]),

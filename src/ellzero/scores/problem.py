@@ -1,4 +1,4 @@
-"""What a score card solves: the data as zeros and ones, the limits of the points, and the loss of a card."""
+"""What a score card solves: the data as small whole numbers, the limits of the points, and the loss of a card."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Card:
     points: Ints
     scale: float
     intercept: float
-    loss: float
+    loss: float  # and the price of its columns
 
     def score(self, X: Any) -> Ints:
         """Return the score of each row."""
@@ -52,15 +52,17 @@ class FoundCard:
 
 @dataclass(frozen=True, eq=False)
 class ScoreProblem:
-    """The least mean logistic loss of a score: at most `k` columns, with points in [low, high], times a scale.
+    """The least mean logistic loss of a score, and a price of each column it uses: at most `k`, with points in [low, high].
 
     Attributes
     ----------
-    X : (n, p), zeros and ones
+    X : (n, p), zeros and ones, or few whole numbers; the last column is one of ones, if the intercept is a number of points
     y : (n,), -1 and +1; zero in rows without weight
     weights : (n,) that sum to one; None if all rows count the same
     low, high : (p,) limits of the points; zero is between them
-    k, max_scale : limits of the card
+    k, max_scale, min_scale : limits of the card
+    price : of each column with points
+    whole_intercept : whether the intercept is a number of points
     exclusive : sets of columns of which a card has at most one
     classes : the labels that -1 and +1 stand for
 
@@ -75,11 +77,29 @@ class ScoreProblem:
     max_scale: float
     exclusive: Sequence[Ints] = ()
     classes: NDArray[Any] = field(default_factory=lambda: np.array([-1, 1]))
+    min_scale: float = 0.0
+    price: float = 0.0
+    whole_intercept: bool = False
 
     @cached_property
     def rows(self) -> Rows:
         """The distinct rows."""
-        return Rows.of(self.X, self.y, self.weights)
+        return Rows.of(self.X, self.y, self.weights, self.price, self.ones)
+
+    @property
+    def ones(self) -> int:
+        """The place of the column for the intercept, or -1."""
+        return self.X.shape[1] - 1 if self.whole_intercept else -1
+
+    @property
+    def always(self) -> tuple[int, ...]:
+        """The columns that every support has: that of the intercept."""
+        return (self.ones,) if self.whole_intercept else ()
+
+    @property
+    def size(self) -> int:
+        """The largest number of columns of a support."""
+        return self.k + len(self.always)
 
     @cached_property
     def conflict(self) -> NDArray[np.uint8]:
@@ -92,30 +112,36 @@ class ScoreProblem:
         return out
 
     def objective(self, support: Any, points: Any, scale: float, intercept: float) -> float:
-        """Return the mean loss of a card, recomputed from its numbers."""
+        """Return the mean loss of a card and the price of its columns, recomputed from its numbers."""
         rows = self.rows
         eta = scale * (rows.X[:, support] @ np.asarray(points, dtype=np.float64)) + intercept
         losses = np.append(rows.P * np.logaddexp(0.0, -eta), rows.N * np.logaddexp(0.0, eta))
-        return rows.unit * math.fsum(losses.tolist())
+        return rows.unit * math.fsum(losses.tolist()) + self.price * np.count_nonzero(points)
 
     @cached_property
     def null(self) -> Card:
         """The card without points."""
         nothing, share = np.zeros(0, np.int64), math.log(self.rows.P.sum() / self.rows.N.sum())
-        return Card(nothing, nothing, 0.0, share, self.objective(nothing, nothing, 0.0, share))
+        near = [share]
+        if self.whole_intercept:
+            limits = self.low[self.ones], self.high[self.ones]
+            near = [self.min_scale * float(np.clip(each(share / self.min_scale), *limits)) for each in (np.floor, np.ceil)]
+        cards = [Card(nothing, nothing, self.min_scale, each, self.objective(nothing, nothing, 0.0, each)) for each in near]
+        return min(cards, key=lambda card: card.loss)
 
     def card(self, found: FoundCard | _core.Card) -> Card:
         """Return a card of the core in the fewest points: a common factor of all points goes into the scale."""
-        used = [(j, w) for j, w in zip(found.support, found.points, strict=True) if w]
+        used = [(j, w) for j, w in zip(found.support, found.points, strict=True) if w and j != self.ones]
         if not used or not found.scale:
             return self.null
-        support, points = (np.array(each, dtype=np.int64) for each in zip(*used, strict=True))
-        common, scale = int(np.gcd.reduce(np.abs(points))), found.scale
+        support, points = (np.array(each, dtype=np.int64) for each in zip(*sorted(used), strict=True))
+        scale, intercept = min(max(found.scale, self.min_scale), self.max_scale), found.intercept
+        if self.whole_intercept:
+            intercept = scale * dict(zip(found.support, found.points, strict=True))[self.ones]
+        common = int(np.gcd.reduce(np.abs(points)))
         factor = max(d for d in range(1, common + 1) if d == 1 or (common % d == 0 and scale * d <= self.max_scale))
         points, scale = points // factor, min(scale * factor, self.max_scale)
-        order = np.argsort(support)
-        support, points = support[order], points[order]
-        return Card(support, points, scale, found.intercept, self.objective(support, points, scale, found.intercept))
+        return Card(support, points, scale, intercept, self.objective(support, points, scale, intercept))
 
     def core(self, threads: int) -> _core.Scores:
         """Return the data and the limits for the core."""
@@ -129,8 +155,10 @@ class ScoreProblem:
             low=self.low.astype(np.int32),
             high=self.high.astype(np.int32),
             conflict=self.conflict.ravel(),
-            most=self.max_scale,
-            k=self.k,
+            scale=(self.min_scale, self.max_scale),
+            price=self.price / self.rows.unit,
+            k=self.size,
+            ones=self.ones,
             threads=threads,
         )
         for positive in (True, False):

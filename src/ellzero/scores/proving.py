@@ -21,6 +21,7 @@ from scipy.special import expit
 from ellzero import _core
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
@@ -120,16 +121,16 @@ class Proof:
         self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
         self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
-        self.limits = problem.low, problem.high, problem.k, problem.max_scale
-        p = problem.X.shape[1]
-        every = tuple(range(p))
+        self.limits = problem.low, problem.high, Limits(problem.min_scale, problem.max_scale, problem.size)
+        always = problem.always
+        every = tuple(range(problem.X.shape[1] - len(always)))
         # Until there is time for better: the model without columns, whose bound is valid.
         blank = np.zeros(0, np.int64), np.zeros(0), problem.null.intercept
-        self.root = Node((), every, blank, problem.rows.region_bound(blank, [], list(every), self.limits))
+        self.root = Node(always, every, blank, problem.rows.region_bound(blank, list(always), list(every), self.limits))
         self.heap: list[tuple[float, int, Node]] = []
         self.least = math.inf  # of the bounds in exhausted leaves
         self.listed: list[Boxes] = []
-        self.total, self.closed, self.supports, self.made = self.root.supports(problem.k), 0, 0, 0
+        self.total, self.closed, self.supports, self.made = self.root.supports(problem.size), 0, 0, 0
         self.status = "time_limit"
         self.open_cards = 0
 
@@ -196,9 +197,9 @@ class Proof:
 
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
-        room = self.problem.k - len(node.inside)
+        room = self.problem.size - len(node.inside)
         if self.problem.k <= MOST_CELLS and (
-            node.supports(self.problem.k) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
+            node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
         ):
             return self.exhaust(node)
         if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
@@ -219,24 +220,26 @@ class Proof:
         node.split, node.children = column, (inner, outer)
         for child in node.children:
             if child.bound >= self.level:
-                self.closed += child.supports(self.problem.k)
+                self.closed += child.supports(self.problem.size)
             else:
                 self.push(child)
 
     def exhaust(self, node: Node) -> bool:
         """Let the core run through all supports of a node; return whether it finished."""
-        top = min(self.problem.k, len(node.inside) + len(node.maybe))
+        top = min(self.problem.size, len(node.inside) + len(node.maybe))
         inside = np.ix_(node.inside, node.inside)
         if self.problem.exclusive and self.problem.conflict[inside].any():
             node.exhausted = True
             return True
-        for size in range(len(node.inside) if self.problem.exclusive else top, top + 1):
+        smaller = bool(self.problem.exclusive or self.problem.price)  # else a larger support is as good
+        for size in range(len(node.inside) if smaller else top, top + 1):
+            cost = self.problem.rows.cost(size)
             found = self.core.exhaust(
                 list(node.inside),
                 list(node.maybe),
                 size=size,
-                level=self.level / self.unit,
-                upper=self.card.loss / self.unit,
+                level=(self.level - cost) / self.unit,
+                upper=(self.card.loss - cost) / self.unit,
                 share=0.5 * self.options.gap * self.scale / self.card.loss,
                 listing=self.threshold is not None,
                 seconds=max(self.seconds_left(), 0.0),
@@ -247,12 +250,12 @@ class Proof:
                 self.card = better
             if not found.finished:
                 return False
-            self.least = min(self.least, found.least * self.unit)
+            self.least = min(self.least, found.least * self.unit + cost)
             self.listed += [Boxes.of(support, boxes) for support, boxes in zip(found.listed, found.boxes, strict=True)]
             if self.threshold is not None:
-                self.open_cards = sum(len(single_cards(boxes, self.level / self.unit)) for boxes in self.listed)
+                self.open_cards = sum(len(self.single_cards(boxes, self.level)) for boxes in self.listed)
         node.exhausted = True
-        self.closed += node.supports(self.problem.k)
+        self.closed += node.supports(self.problem.size)
         return True
 
     def lower_bound(self) -> float:
@@ -285,20 +288,20 @@ class Proof:
 
     def cards(self, listed: list[Boxes], level: float) -> list[Card]:
         """Return the cards below the threshold, each once and in the fewest points, the best first."""
-        every = [self.problem.card(each) for boxes in listed for each in single_cards(boxes, level / self.unit)]
+        every = [self.problem.card(each) for boxes in listed for each in self.single_cards(boxes, level)]
         found = {(tuple(card.support), tuple(card.points)): card for card in [self.card, *every]}
         return sorted(found.values(), key=lambda card: (card.loss, card.support.tolist(), card.points.tolist()))
 
-
-def single_cards(boxes: Boxes, level: float) -> list[FoundCard]:
-    """Return the boxes of single cards whose bound is below a level, as cards."""
-    out = []
-    for i in np.flatnonzero((boxes.low == boxes.high).all(axis=1) & (boxes.bounds < level)):
-        points, model = boxes.low[i], boxes.models[i]
-        place = int(np.argmax(np.abs(points)))
-        scale = float(model[place] / points[place]) if points[place] else 0.0
-        out.append(FoundCard(boxes.support, points.tolist(), scale, float(model[-1])))
-    return out
+    def single_cards(self, boxes: Boxes, level: float) -> list[FoundCard]:
+        """Return the boxes of single cards whose bound is below a level, as cards."""
+        out = []
+        level = (level - self.problem.rows.cost(len(boxes.support))) / self.unit
+        for i in np.flatnonzero((boxes.low == boxes.high).all(axis=1) & (boxes.bounds < level)):
+            points, model = boxes.low[i], boxes.models[i]
+            place = int(np.argmax(np.abs(points)))
+            scale = float(model[place] / points[place]) if points[place] else 0.0
+            out.append(FoundCard(boxes.support, points.tolist(), scale, float(model[-1])))
+        return out
 
 
 def drop(model: Model, column: int) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 LARGEST_CARD = 10  # that cross-validation looks at
 MOST_LINES = 16  # of the risk table
+LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
@@ -98,7 +101,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
     """A score card: whole points for at most `k` yes-or-no columns, added up by hand, proved to be the best there is.
 
     The risk of the second class is 1 / (1 + exp(-(scale x score + intercept))). Scale and intercept are fitted with the points;
-    the mean logistic loss is minimised, without any other penalty.
+    the mean logistic loss is minimised, with a price of `lambda_0` for each column that has points. Columns may also hold whole
+    numbers up to 20, such as a count: their points are multiplied by the number.
 
     Parameters
     ----------
@@ -110,6 +114,12 @@ class RiskScore(ClassifierMixin, BaseEstimator):
     max_scale : float
         The largest scale: one point multiplies the odds by at most exp(max_scale). It limits a card whose columns separate the
         classes.
+    scale : float, optional
+        A scale that is given, such as 1, in place of the best one up to `max_scale`.
+    whole_intercept : bool
+        The intercept is a whole number of points, too; this needs `scale`. With ``scale=1`` this is RiskSLIM's problem.
+    lambda_0 : float
+        The price of each column with points, as in :func:`ellzero.solve`.
     points_of : mapping, optional
         Other limits for columns by name (or place), such as ``{"age >= 60": (0, 5)}``.
     lower, upper : numbers or (p,) arrays, optional
@@ -141,9 +151,11 @@ class RiskScore(ClassifierMixin, BaseEstimator):
     scale_, intercept_ : what turns a score into a risk
     risk_table_ : list of RiskRow: score, risk, and the observed share of held-out rows to which cards of the other folds gave
         about this risk, with their number
+    held_out_ : (n,) risk of each row, by the card of the other folds; nan where there is none
     k_ : the limit that was used; `cv_losses_` has the held-out loss of each, if it was chosen
     loss_ : mean logistic loss on the rows of the fit
-    lower_bound_, gap_, status_ : what is proved; "optimal" if the gap is at most `gap`
+    objective_ : the loss and the prices of the columns, which is what is minimised
+    lower_bound_, gap_, status_ : what is proved of the objective; "optimal" if the gap is at most `gap`
     certificate_ : for :func:`ellzero.verify`
     support_ : columns with points
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
@@ -169,6 +181,9 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         *,
         points: tuple[int, int] = (-5, 5),
         max_scale: float = 2.0,
+        scale: float | None = None,
+        whole_intercept: bool = False,
+        lambda_0: float = 0.0,
         points_of: Mapping[Any, tuple[int, int]] | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
@@ -180,12 +195,15 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         gap: float = 1e-6,
         cv: Any = 5,
         n_jobs: int | None = None,
-        progress: Any = False,
+        progress: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.k = k
         self.points = points
         self.max_scale = max_scale
+        self.scale = scale
+        self.whole_intercept = whole_intercept
+        self.lambda_0 = lambda_0
         self.points_of = points_of
         self.lower = lower
         self.upper = upper
@@ -224,17 +242,25 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         problem = self._problem(X, y, sample_weight)
         self.__dict__.pop("cv_losses_", None)  # of an earlier fit
         if self.k == "cv":
-            self.cv_losses_ = {
-                k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, len(problem.low)) + 1)
-            }
+            self.cv_losses_ = {k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, problem.k) + 1)}
             lowest = min(self.cv_losses_.values())
             problem = replace(problem, k=next(k for k, loss in self.cv_losses_.items() if loss <= (1.0 + CLOSE) * lowest))
         self.k_ = problem.k
         self.problem_ = problem
         solution = solve_scores(problem, options)
         self._set_solution(solution)
-        self.risk_table_ = risk_table(problem, solution.card, self._held_out(problem)[0])
+        self.held_out_ = self._held_out(problem)[0]
+        self.risk_table_ = risk_table(problem, solution.card, self.held_out_)
         return self
+
+    def held_out_auc(self) -> float:
+        """Return the AUC of the risks that cards of the other folds give; nan without folds."""
+        check_is_fitted(self)
+        y, known = self.problem_.y, np.isfinite(self.held_out_) & (self.problem_.y != 0.0)
+        if len(np.unique(y[known])) < 2:
+            return math.nan
+        weights = None if self.problem_.weights is None else self.problem_.weights[known]
+        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=weights))
 
     def _set_solution(self, solution: Solution) -> None:
         """Set the card and what is proved of it."""
@@ -242,7 +268,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         self.card_ = card
         self.points_ = np.zeros(self.n_features_in_, dtype=np.int64)
         self.points_[card.support] = card.points
-        self.support_, self.scale_, self.intercept_, self.loss_ = card.support, card.scale, card.intercept, card.loss
+        self.support_, self.scale_, self.intercept_, self.objective_ = card.support, card.scale, card.intercept, card.loss
+        self.loss_ = card.loss - self.problem_.price * len(card.support)
         self.status_, self.gap_, self.lower_bound_ = solution.status, solution.gap, solution.lower_bound
         self.certificate_, self.supports_, self.seconds_ = solution.certificate, solution.supports, solution.seconds
 
@@ -282,10 +309,16 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         k = p if self.k == "cv" else as_count("k", self.k, 1)
         if k > MOST_COLUMNS and self.k != "cv":
             raise InvalidInputError(f"k must be at most {MOST_COLUMNS}, got {k}: nobody adds up a longer card.")
-        scale = as_nonnegative("max_scale", self.max_scale)
+        name, largest = ("max_scale", self.max_scale) if self.scale is None else ("scale", self.scale)
+        scale = as_nonnegative(name, largest)
         if not 0.0 < scale <= 1e3:
-            raise InvalidInputError(f"max_scale must be above zero and at most 1000, got {self.max_scale!r}.")
-        return ScoreProblem(
+            raise InvalidInputError(f"{name} must be above zero and at most 1000, got {largest!r}.")
+        whole = as_flag("whole_intercept", self.whole_intercept)
+        if whole and self.scale is None:
+            raise InvalidInputError(
+                "whole_intercept needs a scale, such as scale=1: an intercept in points is a multiple of it."
+            )
+        problem = ScoreProblem(
             X=table,
             y=signs,
             weights=None if same else as_weights(weight, n),
@@ -295,7 +328,10 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             max_scale=scale,
             exclusive=self._exclusive(p),
             classes=classes,
+            min_scale=0.0 if self.scale is None else scale,
+            price=as_nonnegative("lambda_0", self.lambda_0),
         )
+        return with_intercept_in_points(problem) if whole else problem
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""
@@ -525,15 +561,34 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         write_model_file(path, self._model_content(preparation))
 
 
+def with_intercept_in_points(problem: ScoreProblem) -> ScoreProblem:
+    """Return a problem with a column of ones for the intercept, whose points reach as far as those of any best card."""
+    rows = problem.rows
+    sizes = np.maximum(np.abs(problem.low), np.abs(problem.high)) * problem.X.max(axis=0, initial=0).astype(np.int64)
+    reach = float(np.sort(sizes)[::-1][: problem.k].sum()) + abs(np.log(rows.P.sum() / rows.N.sum())) / problem.min_scale
+    most = min(int(reach) + 2, MOST_POINTS)
+    return replace(
+        problem,
+        X=np.column_stack([problem.X, np.ones(len(problem.X), np.uint8)]),
+        low=np.append(problem.low, -most),
+        high=np.append(problem.high, most),
+        whole_intercept=True,
+    )
+
+
 def questions_only(X: Any, names: list[str]) -> NDArray[np.uint8]:
-    """Return a table of zeros and ones; refuse other numbers."""
+    """Return a table of zeros and ones, or of other small numbers of something; refuse other numbers."""
     table = X.toarray() if sparse.issparse(X) else np.asarray(X)
     good = (table == 0) | (table == 1)
     if not good.all():
+        with np.errstate(invalid="ignore"):
+            good = (table >= 0) & (table <= LARGEST_NUMBER) & (np.floor(table) == table)
+    if not good.all():
         row, column = (int(each) for each in np.argwhere(~good)[0])
         raise InvalidInputError(
-            f"column {quoted(names[column])} of X must hold zeros and ones, got {quoted(table[row, column].item())}; "
-            "ellzero.Thresholds makes such columns of numbers, text and missing values."
+            f"column {quoted(names[column])} of X must hold zeros and ones, or whole numbers up to {LARGEST_NUMBER}, "
+            f"got {quoted(table[row, column].item())}; ellzero.Thresholds makes yes-or-no columns of numbers, text and missing "
+            "values."
         )
     return np.ascontiguousarray(table, dtype=np.uint8)
 
@@ -565,8 +620,8 @@ def risk_table(problem: ScoreProblem, card: Card, risks: Array) -> list[RiskRow]
     """Return all scores that the questions can add up to, with their risks, and the held-out rows that are nearest in risk."""
     w = np.where(problem.y == 0.0, 0.0, 1.0) if problem.weights is None else problem.weights * np.count_nonzero(problem.y)
     scores, sums = card.score(problem.X), {0}
-    for points in card.points.tolist():
-        sums |= {each + points for each in sums}
+    for j, points in zip(card.support, card.points.tolist(), strict=True):
+        sums = {each + points * int(value) for each in sums for value in {0, *np.unique(problem.X[:, j]).tolist()}}
     lines = [[each] for each in sorted(sums)]
     counts = [float(w[scores == each].sum()) for each in sorted(sums)]
     while len(lines) > MOST_LINES:  # the neighbours with the fewest rows share a line

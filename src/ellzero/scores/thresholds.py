@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    check_array,
+    check_is_fitted,
+)
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
@@ -175,7 +181,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
+        input_features : names of the columns of X, if the fit knew none
 
         Returns
         -------
@@ -183,7 +189,8 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
         """
         check_is_fitted(self)
-        return np.array([question.name for question in self.questions_], dtype=object)
+        names = _check_feature_names_in(self, input_features)
+        return np.array([str(names[each.column]) + each.name[len(each.variable) :] for each in self.questions_], dtype=object)
 
     def _columns(self, X: Any, reset: bool) -> tuple[list[NDArray[Any]], list[str]]:
         """Return the columns of a table, numbers as float64 and text as objects, and their names."""

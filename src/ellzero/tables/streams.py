@@ -34,7 +34,7 @@ MOST_TIMES = 16
 
 
 @contextmanager
-def whole(source: str) -> Iterator[None]:
+def undamaged(source: str) -> Iterator[None]:
     """Replace the errors of damaged compressed files inside a `with` block by a sentence."""
     try:
         yield
@@ -99,7 +99,7 @@ class Stream:
 
 def text_format(name: str) -> str:
     """Return what a .txt file is by its first line: "svmlight", or a table ("tsv" if it has tabs, else "csv")."""
-    with whole(name), ExitStack() as stack:
+    with undamaged(name), ExitStack() as stack:
         start = Stream(name, stack).content.read(FIRST_BYTES)
     first = next((line for line in start.splitlines() if line.strip() and not line.startswith(b"#")), b"")
     if SVMLIGHT_LINE.fullmatch(first):

@@ -46,7 +46,7 @@ class MipResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class MipLimits:
     """The relative gap and the seconds at which a solver ends, and the threads it may use."""
 
     gap: float  # relative
@@ -82,7 +82,7 @@ class Backend(ABC):
         """The name and version of the solver."""
 
     @abstractmethod
-    def load(self, program: Program, start: Array | None, limits: Limits) -> Session:
+    def load(self, program: Program, start: Array | None, limits: MipLimits) -> Session:
         """Load a program, whose terms must all be native, and a feasible point to start from."""
 
     def takes(self, program: Program) -> frozenset[str]:
@@ -104,7 +104,7 @@ class Backend(ABC):
         try:
             scaled = replace(program, cost=program.cost * scale)
             begin = time.monotonic()
-            session = self.load(scaled, start, Limits(gap=gap, seconds=seconds, threads=threads))
+            session = self.load(scaled, start, MipLimits(gap=gap, seconds=seconds, threads=threads))
             left = max(seconds - (time.monotonic() - begin), 0.0)
             return checked(program, attend(session, left, scale))
         except KeyboardInterrupt:

@@ -10,7 +10,7 @@ import numpy as np
 from gurobipy import GRB
 from numpy.typing import NDArray
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
+from ellzero.exact.mip.backends import Array, Backend, MipLimits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
 STATUS: dict[Any, MipStatus] = {
@@ -34,7 +34,7 @@ class GurobiSession:
     """One model in Gurobi."""
 
     def __init__(
-        self, environment: gurobipy.Env, program: Program, start: Array | None, limits: Limits, tolerance: float
+        self, environment: gurobipy.Env, program: Program, start: Array | None, limits: MipLimits, tolerance: float
     ) -> None:
         self.program = program
         self.model = gurobipy.Model(env=environment)
@@ -148,7 +148,7 @@ class Gurobi(Backend):
         refused = len(program.squares) and program.size > SMALL_QUADRATIC and self.size_limited
         return frozenset() if refused else self.native
 
-    def load(self, program: Program, start: Array | None, limits: Limits) -> GurobiSession:
+    def load(self, program: Program, start: Array | None, limits: MipLimits) -> GurobiSession:
         """Load a program."""
         return GurobiSession(self.environment, program, start, limits, self.tolerance)
 

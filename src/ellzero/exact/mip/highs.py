@@ -7,7 +7,7 @@ from typing import Any
 import highspy
 import numpy as np
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
+from ellzero.exact.mip.backends import Array, Backend, MipLimits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
 STATUS: dict[Any, MipStatus] = {
@@ -23,7 +23,7 @@ LARGE = 30_000
 class HighsSession:
     """One model in HiGHS."""
 
-    def __init__(self, program: Program, start: Array | None, limits: Limits, tolerance: float) -> None:
+    def __init__(self, program: Program, start: Array | None, limits: MipLimits, tolerance: float) -> None:
         self.solver = highspy.Highs()
         self.mixed = bool(program.integer.any())
         options: dict[str, float | str] = {
@@ -95,7 +95,7 @@ class Highs(Backend):
         """The name and version of the solver."""
         return f"HiGHS {highspy.Highs().version()}"
 
-    def load(self, program: Program, start: Array | None, limits: Limits) -> HighsSession:
+    def load(self, program: Program, start: Array | None, limits: MipLimits) -> HighsSession:
         """Load a program."""
         return HighsSession(program, start, limits, self.tolerance)
 

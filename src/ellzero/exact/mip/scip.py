@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pyscipopt import Model, exp, quicksum
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus, in_solver_words
+from ellzero.exact.mip.backends import Array, Backend, MipLimits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
 
 STATUS: dict[Any, MipStatus] = {
@@ -25,7 +25,7 @@ LISTENING = ("PRESOLVING", "SOLVING")
 class ScipSession:
     """One model in SCIP."""
 
-    def __init__(self, program: Program, start: Array | None, limits: Limits, tolerance: float) -> None:
+    def __init__(self, program: Program, start: Array | None, limits: MipLimits, tolerance: float) -> None:
         self.model = Model()
         self.model.hideOutput()
         options = {
@@ -128,7 +128,7 @@ class Scip(Backend):
         model = Model()
         return f"SCIP {model.getMajorVersion()}.{model.getMinorVersion()}.{model.getTechVersion()}"
 
-    def load(self, program: Program, start: Array | None, limits: Limits) -> ScipSession:
+    def load(self, program: Program, start: Array | None, limits: MipLimits) -> ScipSession:
         """Load a program."""
         return ScipSession(program, start, limits, self.tolerance)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -33,7 +32,6 @@ from ellzero.exact.verifier.score_check import check_score, read_score
 from ellzero.exact.verifier.statement import column_names, describe, other_settings, with_terms
 from ellzero.exact.verifier.tree import Report
 
-SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
 UNDERFLOW = 2.0**-1070  # that each term of a claimed objective may be off by, where float64 has no digits left
 
 
@@ -112,7 +110,7 @@ def verify(
     *,
     arithmetic: Literal["float64", "exact"] = "float64",
     expect: Mapping[str, Any] | None = None,
-    progress: bool | ProgressCallback = False,
+    progress: bool | ProgressCallback | None = None,
     **settings: Any,
 ) -> VerificationReport:
     """Check a certificate (or the file that holds it) against the data, trusting nothing that it claims.
@@ -137,9 +135,8 @@ def verify(
         one that calls itself optimal with a gap above 1e-4.
     expect : mapping
         The same settings, in a mapping.
-    progress : bool or function
-        True: a bar or lines on standard error, if it takes more than two seconds; a function gets the fraction of the tree that
-        is done (and two zeros).
+    progress : bool or function, optional
+        As in :func:`ellzero.fit_path`; a function is called with the fraction of the tree that is done (and two zeros).
 
     Returns
     -------
@@ -258,20 +255,10 @@ def differing_threshold(header: Header, found: Objective, scale: float) -> list[
     return [f"the threshold {header['threshold']:.15g} is not a share of {within:.6g} above the solution's objective."]
 
 
-def watching(progress: bool | ProgressCallback) -> Report | None:
-    """Return a function that reports the fraction of the tree that is done; on standard error, only of work that takes long."""
-    report, begin = as_progress(progress, "checking the proof"), time.monotonic()
-    if report is None:
-        return None
-    shown = callable(progress)
-
-    def tell(fraction: float) -> None:
-        nonlocal shown
-        shown = shown or time.monotonic() - begin > SECONDS_IN_SILENCE
-        if shown:
-            report(fraction, 0.0, 0)
-
-    return tell
+def watching(progress: bool | ProgressCallback | None) -> Report | None:
+    """Return a function that reports the fraction of the tree that is done."""
+    report = as_progress(progress, "checking the proof")
+    return None if report is None else lambda fraction: report(fraction, 0.0, 0)
 
 
 def arithmetic_of(name: str) -> Float64:

@@ -1,7 +1,8 @@
 """The check of a certificate of a score card: its claims read, its tree walked, its boxes of points bounded.
 
-A score gives whole points w_j, l_j <= w_j <= u_j, to at most k columns of zeros and ones; the risk is
-1 / (1 + exp(-(a score + c))) with a scale a in [0, A] and any intercept c. The proof is a tree over columns ("in" or "out"). A
+A score gives whole points w_j, l_j <= w_j <= u_j, to at most k columns of zeros and ones (or small whole numbers); the risk is
+1 / (1 + exp(-(a score + c))) with a scale a in [B, A] and any intercept c, or one of a whole number of points. Its objective is
+the mean logistic loss and a price of each column. The proof is a tree over columns ("in" or "out"). A
 leaf holds a model, whose dual point bounds all supports of the leaf, or is exhausted: then all of its supports are run through
 here. Each must be closed by its entropy, by a dual point found here, or be listed with boxes of points that cover it, each with
 a model.
@@ -22,32 +23,34 @@ from ellzero.base.devices import at_hand
 from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
 from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
-from ellzero.exact.verifier.score_bounds import Counts, Rows
+from ellzero.exact.verifier.score_bounds import EPS, Counts, Limits, Rows
 
 FORMAT = "ellzero score"
 MOST_POINTS, MOST_COLUMNS, MOST_CELLS = 1000, 63, 12
 """Points of a column either way, columns of a card, and columns of supports that are run through."""
 STATUSES = ("optimal", "complete", "time_limit", "interrupted", "too_many", "too_large")
-NUMBERS = ("max_scale", "scale", "intercept", "objective", "lower_bound", "gap_asked")
-FIELDS = {"format", "version", "n", "p", "k", "status", "threshold", "fingerprint_X", "fingerprint_y", "digest", *NUMBERS}
+LARGEST_ENTRY = 255
+NUMBERS = ("min_scale", "max_scale", "lambda_0", "scale", "intercept", "objective", "lower_bound", "gap_asked")
+FIELDS = {"format", "version", "n", "p", "k", "whole_intercept", "status", "threshold", "fingerprint_X", "fingerprint_y"}
+FIELDS |= {"digest", *NUMBERS}
 TOLERANCE = 1e-9  # relative to the objective; claims agree with what is computed here to this precision
 FORMS = {
-    "points_lower": Form("i", ("p",), low=-MOST_POINTS, high=1),
-    "points_upper": Form("i", ("p",), low=0, high=MOST_POINTS + 1),
-    "support": Form("i", ("used",), low=0, high="p", ascending=True),
+    "points_lower": Form("i", ("columns",), low=-MOST_POINTS, high=1),
+    "points_upper": Form("i", ("columns",), low=0, high=MOST_POINTS + 1),
+    "support": Form("i", ("used",), low=0, high="columns", ascending=True),
     "points": Form("i", ("used",)),
-    "tree": Form("i", ("nodes",), low=-2, high="p"),
+    "tree": Form("i", ("nodes",), low=-2, high="columns"),
     "model_ends": Form("i", ("models + 1",), starts_of="model_columns"),
-    "model_columns": Form("i", ("entries",), low=0, high="p"),
+    "model_columns": Form("i", ("entries",), low=0, high="columns"),
     "model_values": Form("f", ("entries",), finite=True),
     "model_intercepts": Form("f", ("models",), finite=True),
-    "listed": Form("i", ("listed", "k"), low=-1, high="p"),
+    "listed": Form("i", ("listed", "size"), low=-1, high="columns"),
     "box_support": Form("i", ("boxes",), low=0, high="listed"),
-    "box_lower": Form("i", ("boxes", "k")),
-    "box_upper": Form("i", ("boxes", "k")),
-    "box_points": Form("f", ("boxes", "k + 1"), finite=True),
+    "box_lower": Form("i", ("boxes", "size")),
+    "box_upper": Form("i", ("boxes", "size")),
+    "box_points": Form("f", ("boxes", "size + 1"), finite=True),
     "exclusive_ends": Form("i", ("sets + 1",), starts_of="exclusive"),
-    "exclusive": Form("i", ("excluded",), low=0, high="p"),
+    "exclusive": Form("i", ("excluded",), low=0, high="columns"),
 }
 OPTIONAL = {"weights": Form("f", ("n",), low=0.0, finite=True), "classes": Form("iufbU", ("two",))}
 LARGEST = 1e300
@@ -86,9 +89,15 @@ def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Non
         value = header[name]
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         require(number and -LARGEST < value < LARGEST, f"{name} is no usable number: {value!r:.40}.")
-    require(0.0 < header["max_scale"] <= 1e3 and header["gap_asked"] >= 0.0, "max_scale or gap_asked is out of range.")
+    require(0.0 <= header["min_scale"] <= header["max_scale"] <= 1e3, "min_scale or max_scale is out of range.")
+    require(header["max_scale"] > 0.0, "max_scale is zero.")
+    require(header["gap_asked"] >= 0.0 and header["lambda_0"] >= 0.0, "gap_asked or lambda_0 is negative.")
+    ones = header["whole_intercept"]
+    require(type(ones) is bool, f"whole_intercept is neither true nor false: {ones!r:.40}.")
+    require(not ones or header["intercept"] == 0.0, "an intercept of points stands in points, not in intercept.")
     require(header["status"] in STATUSES, f"status is unknown: {header['status']!r:.40}.")
-    sizes = {"n": header["n"], "p": header["p"], "k": header["k"], "k + 1": header["k"] + 1, "two": 2}
+    sizes = {"n": header["n"], "p": header["p"], "columns": header["p"] + ones, "two": 2}
+    sizes |= {"size": header["k"] + ones, "size + 1": header["k"] + ones + 1}
     extra = {name: form for name, form in OPTIONAL.items() if name in arrays and (name != "classes")}
     unknown = arrays.keys() - FORMS.keys() - OPTIONAL.keys()
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
@@ -120,13 +129,15 @@ class Proof:
 
     def __post_init__(self) -> None:
         arrays, p = self.arrays, self.header["p"]
-        self.k, self.most = self.header["k"], float(self.header["max_scale"])
+        self.always = (p,) if self.header["whole_intercept"] else ()
+        self.k = self.header["k"] + len(self.always)
+        self.limits = Limits(float(self.header["min_scale"]), float(self.header["max_scale"]), self.k)
         self.level = float(self.header["lower_bound"])
         self.enough = -math.inf  # bounds below it leave the gap open
         self.low, self.high = (arrays[f"points_{side}"].astype(np.int64) for side in ("lower", "upper"))
         self.conflict: NDArray[np.bool_] | None = None
         if len(arrays["exclusive"]):
-            self.conflict = np.zeros((p, p), dtype=bool)
+            self.conflict = np.zeros((p + 1, p + 1), dtype=bool)
             for start, end in zip(arrays["exclusive_ends"][:-1], arrays["exclusive_ends"][1:], strict=True):
                 members = arrays["exclusive"][start:end]
                 self.conflict[np.ix_(members, members)] = True
@@ -139,16 +150,17 @@ class Proof:
         eta = scale * (self.rows.X[:, support] @ points.astype(np.float64)) + intercept
         P, N = self.rows.P.astype(np.float64), self.rows.N.astype(np.float64)
         losses = np.append(P * np.logaddexp(0.0, -eta), N * np.logaddexp(0.0, eta))
-        return float(self.rows.unit) * math.fsum(losses.tolist())
+        return float(self.rows.unit) * math.fsum(losses.tolist()) + self.rows.cost(len({*support.tolist(), *self.always}))
 
     def check_score(self) -> float:
         """Return the objective of the claimed score; refuse one that breaks a rule."""
         arrays, header = self.arrays, self.header
         support, points = arrays["support"].astype(np.int64), arrays["points"].astype(np.int64)
-        require(len(support) <= self.k, f"the score uses {len(support)} columns, k allows {self.k}.")
+        used = len({*support.tolist(), *self.always})
+        require(used <= self.k, f"the score uses {used - len(self.always)} columns, k allows {self.header['k']}.")
         inside = (points != 0) & (points >= self.low[support]) & (points <= self.high[support])
         require(inside.all(), "the score has points that are zero or out of their range.")
-        require(0.0 <= header["scale"] <= self.most, "the scale is not between zero and max_scale.")
+        require(self.limits.least <= header["scale"] <= self.limits.most, "the scale is not between min_scale and max_scale.")
         require(not self.breaks(support), "the score uses two columns that exclude each other.")
         return self.objective(support, points, float(header["scale"]), float(header["intercept"]))
 
@@ -169,7 +181,7 @@ class Proof:
     def walk(self) -> None:
         """Go through the tree; set the least bound of its leaves."""
         tree, done = self.arrays["tree"].tolist(), 0.0
-        stack: list[tuple[tuple[int, ...], tuple[int, ...], float]] = [((), tuple(range(self.header["p"])), 1.0)]
+        stack: list[tuple[tuple[int, ...], tuple[int, ...], float]] = [(self.always, tuple(range(self.header["p"])), 1.0)]
         model = 0
         for split in tree:
             require(len(stack), "the tree goes on after its end.")
@@ -200,17 +212,21 @@ class Proof:
         point = used, values, float(self.arrays["model_intercepts"][model])
         if self.breaks(list(inside)):
             return math.inf
-        return self.rows.region_bound(point, list(inside), list(maybe), (self.low, self.high, self.k, self.most))
+        return self.rows.region_bound(point, list(inside), list(maybe), (self.low, self.high, self.limits))
 
     def exhaust(self, inside: tuple[int, ...], maybe: tuple[int, ...]) -> float:
         """Return the least bound of the supports of a node."""
         top, least = min(self.k, len(inside) + len(maybe)), math.inf
-        require(top <= MOST_CELLS, f"supports of more than {MOST_CELLS} columns are not run through here.")
+        require(self.header["k"] <= MOST_CELLS, f"supports of more than {MOST_CELLS} columns are not run through here.")
         if self.breaks(list(inside)):
             return math.inf
-        # A larger support holds the smaller ones, since no points are points; but columns that exclude others may have no room.
-        for size in range(top if self.conflict is None else len(inside), top + 1):
-            for count, found in self.rows.open_supports(list(inside), list(maybe), size, self.level, self.conflict):
+        # A larger support holds the smaller ones, since no points are points; but columns that exclude others may have no room,
+        # and columns have prices.
+        smaller = self.conflict is not None or self.rows.price > 0.0
+        for size in range(len(inside) if smaller else top, top + 1):
+            cost = self.rows.cost(size)
+            level = self.level - cost + 4.0 * EPS * (self.level + cost)  # not below the exact difference
+            for count, found in self.rows.open_supports(list(inside), list(maybe), size, level, self.conflict):
                 self.supports += count
                 if len(found):
                     least = min(least, self.close(np.sort(found, axis=1)))
@@ -220,7 +236,7 @@ class Proof:
         """Return the least bound of supports that entropy leaves open."""
         if supports.shape[1] == 0:
             return self.objective(supports[0], supports[0], 0.0, self.null_intercept)
-        bounds = self.rows.free_bounds(supports, self.low, self.high, self.most)
+        bounds = self.rows.free_bounds(supports, self.low, self.high, self.limits, self.level)
         for i in np.flatnonzero(~(bounds >= self.level)):
             place = self.listed.get(tuple(supports[i].tolist()))
             if place is not None:
@@ -238,7 +254,7 @@ class Proof:
             self.reasons.append(f"the boxes of support {support.tolist()} do not cover its points.")
             return -math.inf
         points = self.arrays["box_points"][which][:, [*range(size), self.k]]
-        bounds = self.rows.boxes_bound(support, points, low, high, self.most)
+        bounds = self.rows.boxes_bound(support, points, low, high, self.limits)
         if self.header["threshold"] is not None:
             single = (low == high).all(axis=1) & ~(bounds >= self.level)
             for row in low[single]:
@@ -272,7 +288,8 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
         same = fingerprint_matrix(matrix, "dense") == header["fingerprint_X"]
         require(same, "X is not the matrix that the certificate was made for.")
         values = dense(matrix[:, :])
-        require(((values == 0.0) | (values == 1.0)).all(), "X has entries that are neither zero nor one.")
+        small = (values == np.floor(values)) & (values >= 0.0) & (values <= LARGEST_ENTRY)
+        require(small.all(), f"X has entries that are not whole numbers from 0 to {LARGEST_ENTRY}.")
         labels = np.asarray(at_hand(y))
         require(labels.shape in ((n,), (n, 1)), f"y has shape {labels.shape}, the certificate is for {n} rows.")
         labels = labels.ravel()
@@ -288,7 +305,8 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
         fingerprint_vector(signs) == header["fingerprint_y"] and (signs[... if weights is None else weights > 0.0] != 0.0).all()
     )
     require(same, "y is not the target that the certificate was made for.")
-    data = values.astype(np.uint8), signs, weights
+    columns = [values.astype(np.uint8)] + [np.ones((n, 1), np.uint8)] * header["whole_intercept"]
+    data = np.hstack(columns), signs, weights, float(header["lambda_0"]), p if header["whole_intercept"] else -1
     require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
     if not exactly:
         return Rows.of(*data)
@@ -302,9 +320,9 @@ def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expect
     out = []
     for name, value in expected.items():
         if name in ("points_lower", "points_upper"):
-            same = bool(np.all(arrays[name] == np.asarray(value)))
+            same = bool(np.all(arrays[name][: header["p"]] == np.asarray(value)))
             found: Any = "another"
-        elif name in ("k", "max_scale", "gap_asked", "threshold"):
+        elif name in ("k", "min_scale", "max_scale", "lambda_0", "whole_intercept", "gap_asked", "threshold"):
             found, same = header[name], header[name] == value
         else:
             out.append(f"{name} is not a setting of a score card.")
@@ -315,13 +333,19 @@ def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expect
 
 def describe(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
     """Return in words what the proof is about."""
-    low, high = int(arrays["points_lower"].min()), int(arrays["points_upper"].max())
-    same = bool((arrays["points_lower"] == low).all() and (arrays["points_upper"] == high).all())
+    lower, upper = (arrays[f"points_{side}"][: header["p"]] for side in ("lower", "upper"))
+    low, high = int(lower.min()), int(upper.max())
+    same = bool((lower == low).all() and (upper == high).all())
+    intercept = "free"
+    if header["whole_intercept"]:
+        intercept = f"whole points from {arrays['points_lower'][-1]} to {arrays['points_upper'][-1]}"
     lines = [
-        f"risk score, logistic loss, {header['n']} rows and {header['p']} columns of zeros and ones",
-        f"points from {low} to {high}{'' if same else ' or narrower'}, for at most {header['k']} columns, scale from 0 to "
-        f"{header['max_scale']:g}, intercept free",
+        f"risk score, logistic loss, {header['n']} rows and {header['p']} columns of whole numbers",
+        f"points from {low} to {high}{'' if same else ' or narrower'}, for at most {header['k']} columns, scale from "
+        f"{header['min_scale']:g} to {header['max_scale']:g}, intercept {intercept}",
     ]
+    if header["lambda_0"]:
+        lines.append(f"a price of {header['lambda_0']:g} for each column")
     if len(arrays["exclusive"]):
         lines.append(f"at most one column of each of {len(arrays['exclusive_ends']) - 1} sets")
     return lines + ["with weights of the rows"] * ("weights" in arrays)

@@ -21,10 +21,10 @@ class ExactRows(Rows):
     """The distinct rows, with rational numbers in the place of float64."""
 
     @staticmethod
-    def exactly(X: NDArray[np.uint8], y: Array, weights: Array | None) -> ExactRows:
+    def exactly(X: NDArray[np.uint8], y: Array, weights: Array | None, price: float, ones: int) -> ExactRows:
         """Return the rows of data with labels -1 and +1, with the exact sums of their weights."""
         found = Rows.of(X, y, weights)
-        exact = ExactRows(found.X, found.P, found.N, 1.0, False)
+        exact = ExactRows(found.X, found.P, found.N, 1.0, False, price, ones)
         w = np.ones(len(y)) if weights is None else weights
         place = {row.tobytes(): i for i, row in enumerate(found.X)}
         places = np.array([place[row.tobytes()] for row in X], dtype=np.int64)
@@ -49,7 +49,7 @@ class ExactRows(Rows):
         return out
 
     def dual_bounds(
-        self, cells: tuple[NDArray[Any], Array, Array], eta: Array, low: Counts, high: Counts, limits: Limits
+        self, cells: tuple[NDArray[Any], Array, Array], eta: Array, low: Counts, high: Counts, limits: Limits, fixed: int
     ) -> Array:
         """Return D of boxes of points, each with the values of a model in all cells: the float64 numbers below it."""
         Z, shape = rational(np.asarray(cells[0], dtype=np.float64)), eta.shape
@@ -59,15 +59,23 @@ class ExactRows(Rows):
             P, N = sides[0][i], sides[1][i]
             up, down = rational(expit(-eta[i])), rational(expit(eta[i]))
             positive, negative = (P * up).sum(), (N * down).sum()
-            if positive and negative:
+            if self.ones >= 0:
+                pass
+            elif positive and negative:
                 up, down = up * min(Fraction(1), negative / positive), down * min(Fraction(1), positive / negative)
             else:
                 up, down = up * 0, down * 0
             worth = sum((p * binary(r) for p, r in [*zip(P, up, strict=True), *zip(N, down, strict=True)] if p), Fraction(0))
             v = (P * up - N * down) @ Z
             gain = [max(a * int(b), a * int(c)) for a, b, c in zip(v, low[i], high[i], strict=True)]
-            S = sum(gain[: limits.fixed]) + sum(sorted(gain[limits.fixed :], reverse=True)[: limits.room])
-            out[i] = ARITHMETIC.floor(self.unit * (worth - Fraction(limits.most) * max(Fraction(0), S)))
+            free = sorted(gain[fixed:], reverse=True)[: max(limits.size - fixed, 0)]
+            price = Fraction(self.price)
+            S = [
+                scale * self.unit * sum(gain[:fixed])
+                + sum((max(scale * self.unit * each - price, Fraction(0)) for each in free), Fraction(0))
+                for scale in (Fraction(limits.least), Fraction(limits.most))
+            ]
+            out[i] = ARITHMETIC.floor(self.unit * worth - max(S) + price * (fixed - (self.ones >= 0)))
         return out
 
 

@@ -125,6 +125,7 @@ function start() {
   byId("score-note").textContent = report.selection.note;
   byId("stability-note").textContent = report.selection.stability_note;
   startCalculator();
+  startCard();
   startThreshold();
   showHeadline();
   showData();
