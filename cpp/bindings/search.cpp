@@ -85,6 +85,7 @@ void register_options(nb::module_& m) {
         .def_rw("swap_size", &BoundSearchOptions::swap_size, "Features that may leave the home, and that may come.")
         .def_rw("integral", &BoundSearchOptions::branched_on, nb::arg().none(), "Features that may be branched on; None: all.")
         .def_rw("diagonals", &BoundSearchOptions::diagonals, "Whether curvature of the squared error may move into the ridge.")
+        .def_rw("families", &BoundSearchOptions::families, "Whether nodes may be solved with the normal equations.")
         .def_rw("alike", &BoundSearchOptions::alike, nb::arg().none(),
                 "Features with at least this correlation are decided together; above one: none are; None: as the core decides.")
         .def_rw("wanted", &BoundSearchOptions::wanted)

@@ -108,6 +108,33 @@ void def_lists(nb::class_<Class>& bound, const std::string& name, ColumnLists Cl
                       nb::for_getter(nb::rv_policy::move));
 }
 
+// One entry, or several, of each node with a bound of families.
+template <class T, class Give>
+auto of_gram_points(const TreeRecord& tree, const Give& give) {
+    std::vector<T> out;
+    for (size_t node = 0; node < tree.points.size(); ++node)
+        if (tree.points[node].families) give(static_cast<int64_t>(node), tree.points[node], out);
+    return to_numpy(std::move(out));
+}
+
+// A list of each form, one after the other.
+template <class T>
+void def_families(nb::class_<TreeRecord>& tree, const char* name, std::vector<T> Families::* field, const char* words) {
+    tree.def_prop_ro(name, [field](const TreeRecord& self) {
+        std::vector<T> out;
+        for (const auto& form : self.families) out.insert(out.end(), ((*form).*field).begin(), ((*form).*field).end());
+        return to_numpy(std::move(out));
+    }, nb::rv_policy::move, words);
+}
+
+template <class T>
+auto ends_of(const TreeRecord& tree, std::vector<T> Families::* field) {
+    std::vector<int64_t> out;
+    int64_t end = 0;
+    for (const auto& form : tree.families) out.push_back(end += std::ssize((*form).*field));
+    return to_numpy(std::move(out));
+}
+
 void register_tree(nb::module_& m) {
     nb::class_<TreeRecord> tree(m, "Tree", "The tree as a certificate tells it: one entry per node, parents first.");
     tree.def(nb::init<>())
@@ -145,6 +172,47 @@ void register_tree(nb::module_& m) {
     def_lists(tree, "block", &TreeRecord::blocks);
     def_lists(tree, "diagonal", &TreeRecord::diagonals);
     def_array(tree, "diagonal_values", &TreeRecord::curvatures);
+    tree.def_prop_ro("enumerated", [](const TreeRecord& self) {
+        std::vector<int64_t> out = self.enumerated;
+        std::sort(out.begin(), out.end());
+        return to_numpy(std::move(out));
+    }, nb::rv_policy::move, "The nodes of which the last features are enumerated, ascending.");
+    def_families<int32_t>(tree, "form_members", &Families::columns, "The columns of all forms.");
+    def_families<double>(tree, "form_masses", &Families::masses, "Their masses.");
+    def_families<double>(tree, "form_along", &Families::along, "Their directions, zero of columns that are alone.");
+    def_families<double>(tree, "form_ridges", &Families::ridges, "The parts of their ridges that the forms take.");
+    def_families<int32_t>(tree, "form_family", &Families::family, "Their families.");
+    def_families<double>(tree, "form_rest", &Families::rest, "The masses at zero of all families.");
+    tree.def_prop_ro("form_ends", [](const TreeRecord& self) { return ends_of(self, &Families::columns); }, nb::rv_policy::move,
+                     "The place where each form ends.")
+        .def_prop_ro("rest_ends", [](const TreeRecord& self) { return ends_of(self, &Families::rest); }, nb::rv_policy::move,
+                     "The place where the masses at zero of each form end.")
+        .def_prop_ro("gram_node",
+                     [](const TreeRecord& self) {
+        return of_gram_points<int64_t>(self, [](int64_t node, const KeptPoint&, auto& out) { out.push_back(node); });
+    }, nb::rv_policy::move, "The nodes that have a bound with families.")
+        .def_prop_ro("gram_form",
+                     [](const TreeRecord& self) {
+        return of_gram_points<int64_t>(
+            self, [](int64_t, const KeptPoint& point, auto& out) { out.push_back(point.families->number); });
+    }, nb::rv_policy::move, "The form of each.")
+        .def_prop_ro("gram_ends",
+                     [](const TreeRecord& self) {
+        int64_t end = 0;
+        return of_gram_points<int64_t>(
+            self, [&end](int64_t, const KeptPoint& point, auto& out) { out.push_back(end += std::ssize(point.columns)); });
+    }, nb::rv_policy::move, "The place where its coefficients end.")
+        .def_prop_ro("gram_columns",
+                     [](const TreeRecord& self) {
+        return of_gram_points<int32_t>(self, [](int64_t, const KeptPoint& point, auto& out) {
+            out.insert(out.end(), point.columns.begin(), point.columns.end());
+        });
+    }, nb::rv_policy::move, "The columns of these coefficients.")
+        .def_prop_ro("gram_values", [](const TreeRecord& self) {
+        return of_gram_points<double>(self, [](int64_t, const KeptPoint& point, auto& out) {
+            out.insert(out.end(), point.coefficients.begin(), point.coefficients.end());
+        });
+    }, nb::rv_policy::move, "Their values.");
 }
 
 void register_state(nb::module_& m) {

@@ -564,6 +564,62 @@ class Tree:
     @diagonal_values.setter
     def diagonal_values(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
+    @property
+    def enumerated(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The nodes of which the last features are enumerated, ascending."""
+
+    @property
+    def form_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The columns of all forms."""
+
+    @property
+    def form_masses(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their masses."""
+
+    @property
+    def form_along(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their directions, zero of columns that are alone."""
+
+    @property
+    def form_ridges(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The parts of their ridges that the forms take."""
+
+    @property
+    def form_family(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Their families."""
+
+    @property
+    def form_rest(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The masses at zero of all families."""
+
+    @property
+    def form_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place where each form ends."""
+
+    @property
+    def rest_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place where the masses at zero of each form end."""
+
+    @property
+    def gram_node(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The nodes that have a bound with families."""
+
+    @property
+    def gram_form(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The form of each."""
+
+    @property
+    def gram_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place where its coefficients end."""
+
+    @property
+    def gram_columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The columns of these coefficients."""
+
+    @property
+    def gram_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their values."""
+
 class State:
     """The region and the start that a node leaves to its children."""
 
@@ -857,6 +913,13 @@ class SearchOptions:
 
     @diagonals.setter
     def diagonals(self, arg: bool, /) -> None: ...
+
+    @property
+    def families(self) -> bool:
+        """Whether nodes may be solved with the normal equations."""
+
+    @families.setter
+    def families(self, arg: bool, /) -> None: ...
 
     @property
     def alike(self) -> float | None:

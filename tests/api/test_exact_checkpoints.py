@@ -77,7 +77,7 @@ def test_checkpoints_of_all_kinds(tmp_path, loss, how):
     }[how]
     settings = {"loss": loss, "n_jobs": 1, **settings}
     path = tmp_path / "search.npz"
-    whole = ez.solve(X, y, **settings)
+    whole = ez.solve(X, y, checkpoint=tmp_path / "whole.npz", **settings)
     part = ez.solve(X, y, node_limit=1, checkpoint=path, **settings)
     resumed = ez.solve(X, y, checkpoint=path, **settings)
     assert resumed.status == whole.status

@@ -15,7 +15,7 @@ X = RNG.normal(size=(40, 6))
 Y = X[:, 0] - 2 * X[:, 3] + 0.1 * RNG.normal(size=40)
 MEANT = {"k": 2, "loss": "squared_error", "lambda_2": 0.01}
 NOTHING = np.zeros(0, dtype=np.int64)
-TREE = ("diagonal", "model_", "point_", "growth", "alpha", "listed", "redundant")
+TREE = ("diagonal", "form_", "gram_", "rest_", "enumerated", "model_", "point_", "growth", "alpha", "listed", "redundant")
 
 
 def parts(certificate):

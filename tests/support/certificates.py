@@ -22,6 +22,7 @@ BASES = {
     "standardized": {**PLAIN, "standardize": True, "unpenalized": [2]},
     "conditional": {**PLAIN, "lambda_2": 0.0, "bound": 1.0},
     "best subset": {"loss": "squared_error", "k": 3, "gap": 1e-5, "n_jobs": 1},
+    "families": {"loss": "squared_error", "k": 6, "lambda_2": 1e-4, "gap": 1e-5, "n_jobs": 1},
     "no penalty": {"loss": "logistic", "k": 2, "gap": 1e-5, "n_jobs": 1, "lower": -REACH, "upper": REACH},
     "priced": {**PLAIN, "k": None, "budget": 6.0, "feature_cost": COST},
     "grouped": {**PLAIN, "k": 2, "groups": LABELS, "standardize": True},

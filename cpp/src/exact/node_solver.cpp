@@ -24,7 +24,13 @@ NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incu
       probing_(setting_, work_, pricing_),
       rounding_(setting_, work_),
       last_feature_(setting_, work_, pricing_, rounding_),
-      branching_(setting_, work_, pricing_) {}
+      branching_(setting_, work_, pricing_) {
+    if (options.equations)
+        gram_ = std::make_unique<GramNode>(setting_, work_.region, [this](const std::vector<int32_t>& support) {
+            const std::vector<double> beta(support.size(), 0.0), intercept(setting_.problem.constants(), 0.0);
+            return rounding_.refit(support, beta, intercept);
+        });
+}
 
 NodeSolver::Outcome NodeSolver::run(const Node& node) {
     Outcome out;
@@ -36,6 +42,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
         out.bound = Penalty::infinity;
         return out;
     }
+    if (gram_) return run_gram(node, watch);
     // 2. Bound it, round, fix features. The outcome depends on nothing but the node and the incumbent: a resumed search repeats
     // the one that was killed.
     work_.forget();
@@ -61,6 +68,21 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     } else if (!work_.region.undecided().empty()) {
         out.ending = Ending::waits;
         out.state = work_.leave_with_shares();
+    }
+    return out;
+}
+
+NodeSolver::Outcome NodeSolver::run_gram(const Node& node, const WitnessWatch& watch) {
+    GramNode::Outcome found = gram_->run(node, watch);
+    Outcome out;
+    out.bound = found.bound;
+    out.proofs = std::move(found.proofs);
+    out.families = std::move(found.made);
+    out.enumerated = found.enumerated;
+    out.state = std::move(found.state);
+    if (!found.closed) {
+        out.ending = Ending::branches;
+        out.branch = {found.branch};
     }
     return out;
 }

@@ -73,4 +73,12 @@ bool Region::tighten(const RegionBound& proved, const std::vector<double>& v, do
     return settle(cutoff);
 }
 
+bool Region::fix(std::span<const int32_t> out, std::span<const int32_t> in, double cutoff) {
+    for (const int32_t j : out) status_[j] = Status::out;
+    for (const int32_t j : in) status_[j] = Status::in;
+    in_.insert(in_.end(), in.begin(), in.end());
+    std::erase_if(undecided_, [&](int32_t j) { return status_[j] != Status::undecided; });
+    return settle(cutoff);
+}
+
 }  // namespace ellzero

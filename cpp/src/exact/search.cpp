@@ -46,6 +46,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
     const bool exact = options.wanted.all && problem.loss.has_kink();
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
+    inner_options_.equations = options_.equations = normal_equations(problem, options);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.has_budget()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
@@ -58,6 +59,7 @@ void Search::start_from(const Search& other) {
     state->out = {};
     state->boxes.clear();
     state->diagonal.reset();
+    state->families.reset();
     state->tried = 0;
     Node root = frontier_.root();
     root.state = std::move(state);
@@ -103,7 +105,7 @@ void Search::process_root() {
     frontier_.remove_root();
     const Node last = record(node, outcome);  // in the columns of X: they are not renumbered yet
     root_ = solver.state_for_children();
-    if (outcome.state) {
+    if (outcome.state && !options_.equations) {
         solver.region().keep_boxes();
         auto state = std::make_shared<State>(*outcome.state);
         state->boxes.clear();
@@ -197,11 +199,16 @@ Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
     ++counts_.nodes;
     if (const auto& made = outcome.diagonal)
         made->number = tree_.add_diagonal(numbering_.columns_of_X(made->columns), made->curvatures);
+    for (const auto& made : outcome.families) tree_.add_families(made);
     // Each further dual point of the region belongs to a node of its own, the one child of the last.
     Node last = node;
     for (size_t k = 0; k < outcome.proofs.size(); ++k) {
         if (k > 0) last = make_child(last, nullptr, outcome.bound);
         keep(last.id, std::move(outcome.proofs[k]));
+    }
+    if (outcome.enumerated) {
+        if (!outcome.proofs.empty()) last = make_child(last, nullptr, outcome.bound);
+        tree_.enumerate(last.id);
     }
     for (auto& leaf : outcome.leaves) {
         ++counts_.nodes;

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
 DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
 DIAGONALS += ["model_columns", "model_values", "model_ends"]
+# Those of families, which are there if a node has a bound of families or is enumerated.
+FAMILIES = [f"form_{name}" for name in ("ends", "members", "family", "masses", "along", "ridges", "rest")]
+FAMILIES += ["rest_ends", "gram_node", "gram_form", "gram_ends", "gram_columns", "gram_values", "enumerated"]
 
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Checksums of stores, which take long to read. Arrays in memory are not listed: their owner may change them between calls."""
@@ -228,7 +231,9 @@ def tree_arrays(tree: _core.Tree, outputs: int) -> dict[str, NDArray[Any]]:
     Of several outputs, the core's columns are atoms; a certificate speaks of the columns of X.
     """
     names = ["parent", "branch", "side", "block_members", "block_ends", "row", "alpha"]
-    out = {name: getattr(tree, name) for name in (names + DIAGONALS if (tree.point_diagonal >= 0).any() else names)}
+    names += DIAGONALS if (tree.point_diagonal >= 0).any() else []
+    names += FAMILIES if len(tree.gram_node) or len(tree.enumerated) else []
+    out = {name: getattr(tree, name) for name in names}
     return out | {"block_members": out["block_members"] // outputs}
 
 

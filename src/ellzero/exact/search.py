@@ -192,6 +192,10 @@ class Search:
             integral=None if self.integral is None else [j * problem.outputs for j in self.integral],
             alike=options.alike,
             diagonals=options.diagonals and squares_are_numbers(problem),
+            families=options.diagonals
+            and options.checkpoint is None
+            and problem.rules is None  # enumerated supports need not obey
+            and squares_are_numbers(problem),
             threads=options.threads,
         )
 
@@ -360,6 +364,10 @@ class Search:
             units = self.problem.units
             curvatures, models = tree["diagonal_values"] * units.column**2, tree["model_values"] * units.coefficient
             tree = {**tree, "diagonal_values": curvatures, "model_values": models}
+        if "form_ends" in tree:
+            units = self.problem.units
+            scaled = {f"form_{name}": tree[f"form_{name}"] * units.column**2 for name in ("masses", "ridges", "rest")}
+            tree = {**tree, **scaled, "gram_values": tree["gram_values"] * units.coefficient}
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.

@@ -10,6 +10,8 @@
 
 namespace ellzero {
 
+struct Families;
+
 // A dual point as a certificate keeps it.
 struct KeptPoint {
     // theta_i = y_i w_i alpha_i (w_i alpha_i for squared error). A certificate keeps alpha in single precision: every theta
@@ -21,6 +23,8 @@ struct KeptPoint {
     std::shared_ptr<const Diagonal> diagonal;
     std::vector<int32_t> columns;
     std::vector<double> coefficients;
+    // Without alpha: the coefficients at which a bound with families is taken.
+    std::shared_ptr<const Families> families;
 };
 
 struct DualPoint {

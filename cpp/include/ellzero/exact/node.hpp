@@ -12,6 +12,8 @@
 
 namespace ellzero {
 
+struct Families;
+
 // The region that a node leaves to its children, as changes of the root's, and the point where their relaxations start.
 struct State {
     struct Shrunk {
@@ -24,6 +26,8 @@ struct State {
     std::vector<Shrunk> boxes;
     std::shared_ptr<const Diagonal> diagonal;  // may be null
     int64_t tried = 0;                         // columns when a diagonal was made last, or could not be made
+    std::shared_ptr<const Families> families;  // of nodes that are solved with the normal equations
+    size_t decided = 0;                        // columns that were in when these were made
 
     // The start.
     std::vector<int32_t> columns;

@@ -9,6 +9,7 @@
 
 #include "ellzero/exact/branching.hpp"
 #include "ellzero/exact/fixing.hpp"
+#include "ellzero/exact/gram_node.hpp"
 #include "ellzero/exact/last_feature.hpp"
 #include "ellzero/exact/node.hpp"
 #include "ellzero/exact/node_setting.hpp"
@@ -35,15 +36,17 @@ class NodeSolver {
         // was empty from the start.
         std::vector<KeptPoint> proofs;
         std::vector<Leaf> leaves;
-        std::shared_ptr<Diagonal> diagonal;  // if the node made one
-        std::shared_ptr<const State> state;  // for the children; null if the node is closed
-        std::vector<int32_t> branch;         // the block, if it branches
+        std::shared_ptr<Diagonal> diagonal;               // if the node made one
+        std::vector<std::shared_ptr<Families>> families;  // that it made
+        bool enumerated = false;                          // its last features are enumerated, after all proofs
+        std::shared_ptr<const State> state;               // for the children; null if the node is closed
+        std::vector<int32_t> branch;                      // the block, if it branches
         // The support of a closed node that is wanted; others of its region, if there are any, gain nothing.
         std::optional<Found> found;
     };
     Outcome run(const Node& node);
     // The state that the last node left, also if it was closed.
-    std::shared_ptr<State> state_for_children() const { return work_.leave(); }
+    std::shared_ptr<State> state_for_children() const { return gram_ ? gram_->leave() : work_.leave(); }
 
     // Solves the relaxation of a given region until its bound reaches `enough`, or is known well enough to stay below.
     struct Relaxed {
@@ -65,6 +68,7 @@ class NodeSolver {
     }
 
   private:
+    Outcome run_gram(const Node& node, const WitnessWatch& watch);
     // Returns whether the node is still open.
     bool bound_and_fix(const Node& node, const WitnessWatch& watch, Outcome& out);
     // Finds the support that the features decide, or to which the undecided ones add nothing. Returns whether the node is done.
@@ -82,6 +86,7 @@ class NodeSolver {
     Rounding rounding_;
     LastFeature last_feature_;
     Branching branching_;
+    std::unique_ptr<GramNode> gram_;  // if nodes are solved with the normal equations
 };
 
 }  // namespace ellzero

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace ellzero {
+
+struct NormalEquations;
 
 // The solutions that swaps of a given size lead to from a support, the home: at most `size` of its features leave, and at most
 // `size` others come.
@@ -53,8 +56,10 @@ struct ExactOptions {
     // Features with at least this correlation are decided together; above one: none are; nothing: see Branching::block_around.
     std::optional<double> alike;
     bool diagonals = true;  // curvature of the squared error may move into the ridge (see Diagonal)
-    bool narrow = false;    // all boxes are narrowed at the root (see Probing)
-    bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
+    bool families = true;   // nodes may be solved with the normal equations (see NormalEquations)
+    std::shared_ptr<const NormalEquations> equations = nullptr;  // if they are
+    bool narrow = false;                                         // all boxes are narrowed at the root (see Probing)
+    bool precise = false;  // dual points need more digits than single precision has (see needs_precision)
     Wanted wanted;
 
     // What a feature takes of the room that is left for features: its price under a budget, else it counts as one.

@@ -94,6 +94,8 @@ class Region {
     bool tighten(const RegionBound& proved, const std::vector<double>& v, double cutoff);
     // Whether that fixes a feature, or makes a box much narrower.
     bool worth_tightening(const RegionBound& proved, const std::vector<double>& v, double cutoff) const;
+    // Fixes features that are proved to be out, or in. False as in load().
+    bool fix(std::span<const int32_t> out, std::span<const int32_t> in, double cutoff);
     // Whether a solution is in the region.
     bool contains(const Model& model) const;
 

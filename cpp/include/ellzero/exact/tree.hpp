@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ellzero/exact/dual.hpp"
+#include "ellzero/exact/families.hpp"
 #include "ellzero/exact/node.hpp"
 
 namespace ellzero {
@@ -21,6 +22,8 @@ struct TreeRecord {
     ColumnLists blocks;              // of columns of X
     ColumnLists diagonals;           // their columns of X
     std::vector<double> curvatures;  // of all these columns
+    std::vector<std::shared_ptr<const Families>> families;
+    std::vector<int64_t> enumerated;  // nodes of which the last features are enumerated
 };
 
 // Only bytes() may be called while another thread changes the tree.
@@ -32,6 +35,11 @@ class Tree {
     int64_t add(int64_t parent, int64_t block, bool in);
     // Adds a diagonal, for columns of X, and returns its number.
     int64_t add_diagonal(std::span<const int32_t> columns, std::span<const double> curvatures);
+    void add_families(const std::shared_ptr<Families>& families) {
+        families->number = std::ssize(record_.families);
+        record_.families.push_back(families);
+    }
+    void enumerate(int64_t node) { record_.enumerated.push_back(node); }
     void keep(int64_t node, KeptPoint point);
     // Counts a node that is closed with this bound: nothing below it needs to be searched.
     void close(double bound) { closed_ = std::min(closed_, bound); }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.verifier.data import products
 from ellzero.exact.verifier.diagonals import PRICE, leaves_definite
+from ellzero.exact.verifier.families import Equations, normal_equations
 from ellzero.exact.verifier.losses import LossTerms
 
 Array = NDArray[Any]
@@ -180,6 +181,59 @@ class Float64:
         """Return whether a diagonal is proved to leave the curvature of the loss positive semidefinite."""
         return leaves_definite(X, columns, values, w, spread, centred, self.unit)
 
+    def equations(self, X: Any, y: Array, w: Array, spread: Array, centred: bool) -> Equations:
+        """Return the normal equations of all columns."""
+        return normal_equations(X, y, w, spread, centred, self.unit)
+
+    def definite(self, matrix: Array, errors: Array, taken: Array) -> bool:
+        """Return whether a matrix is proved to be positive semidefinite: by a Cholesky factorisation with a margin.
+
+        Its entry (i, j) is off by at most the root of errors_i errors_j, and by the rounding of parts of size sqrt(taken_i
+        taken_j).
+        """
+        unit, m = self.unit, len(matrix)
+        with np.errstate(all="ignore"):  # what is not finite is not definite
+            scale = 1.0 / (np.diag(matrix) + taken)
+            margin = float(np.sum(errors * scale)) + 8.0 * (m + 64) * unit * m
+            scaled = matrix * np.sqrt(scale) * np.sqrt(scale)[:, None]
+            if not (np.isfinite(scaled).all() and np.isfinite(margin)):
+                return False
+            return eliminates(scaled - margin * np.eye(m))
+
+    def margin(
+        self,
+        system: Equations,
+        at: Any,
+        b: Array,
+        v: Array,
+        form: tuple[Array, Array, Array, Array],
+        families: tuple[Array, Array],
+        size: Any,
+        quadratic: Any,
+    ) -> Any:
+        """Return what rounding may add to a bound of a form: to v, to the quadratic, and to the sums of gains."""
+        (d, u, e, ridge), (family, total) = form, families
+        sizes, m = system.sizes[at], len(at)
+        parts, rounding = float(sizes @ np.abs(b)), (m + 64) * self.unit
+        drawn = np.zeros(len(total))
+        np.add.at(drawn, family, np.abs(d * u * b))
+        off = (system.error + rounding) * sizes * (system.size + parts)
+        off += rounding * ((e + d) * np.abs(b) + np.abs(d * u) * (drawn / total)[family] + np.abs(v)) + self.tiny
+        norm = math.sqrt(float(np.sum(off * (off / ridge)))) * (1.0 + self.round)
+        largest = abs(size) * (1.0 + self.round)
+        held = float((e + 2.0 * d) @ (b * b))
+        whole = system.size + parts
+        squares = (system.error + rounding) * (whole * whole) + rounding * (held + abs(quadratic))
+        return squares + rounding * largest + 2.0 * math.sqrt(largest) * norm + norm * norm + self.tiny
+
+    def margin_of_supports(self, system: Equations, at: Any, decided: int, more: int, ridge: float) -> Any:
+        """Return what rounding may add to the least objective of a support: the decided columns and some more."""
+        squares = system.sizes[at] ** 2 + ridge
+        most = float(squares[:decided].sum() + np.sort(squares[decided:])[::-1][:more].sum())
+        # The coefficients of a best model, and of one that solves slightly other equations: ridge |b|^2 <= y'Wy.
+        reach = 2.0 * math.sqrt(most * abs(system.square) / ridge) + system.size
+        return (system.error + 4.0 * (decided + more + 32) * self.unit) * reach * reach
+
     def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
         """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
         slope, constant = np.asarray(slope, dtype=np.float64), np.asarray(constant, dtype=np.float64)
@@ -194,6 +248,16 @@ class Float64:
         falling = np.where(high < 0.0, 0.0, last * (1.0 + self.slack) + self.tiny)
         out = np.where(slope > 0.0, rising, np.where(np.isfinite(high), falling, np.inf))
         return np.where(np.isnan(out), np.inf, out)
+
+
+def eliminates(matrix: Array) -> bool:
+    """Return whether elimination finds all pivots of a symmetric matrix positive."""
+    for k in range(len(matrix)):
+        pivot, column = matrix[k, k], matrix[k + 1 :, k]
+        if not pivot > 0.0:
+            return False
+        matrix[k + 1 :, k + 1 :] -= (column / pivot)[:, None] * column
+    return True
 
 
 def exact_sum(terms: Array, size: float | None = None) -> float:

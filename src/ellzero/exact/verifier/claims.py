@@ -27,6 +27,7 @@ from ellzero.exact.verifier.data import (
     require_real,
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
+from ellzero.exact.verifier.families import Families, FamilyForm, GramPoint
 from ellzero.exact.verifier.growth import GrowthProof
 from ellzero.exact.verifier.losses import KNOWN, claimed_loss
 from ellzero.exact.verifier.regions import Blocks
@@ -68,6 +69,14 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("diagonals",)): ("diagonal_ends",),
     (INTEGERS, ("diagonal entries",)): ("diagonal_members",),
     (FLOATS, ("diagonal entries",)): ("diagonal_values",),
+    (INTEGERS, ("forms",)): ("form_ends", "rest_ends"),
+    (INTEGERS, ("form entries",)): ("form_members", "form_family"),
+    (FLOATS, ("form entries",)): ("form_masses", "form_along", "form_ridges"),
+    (FLOATS, ("families",)): ("form_rest",),
+    (INTEGERS, ("bounds of families",)): ("gram_node", "gram_form", "gram_ends"),
+    (INTEGERS, ("gram entries",)): ("gram_columns",),
+    (FLOATS, ("gram entries",)): ("gram_values",),
+    (INTEGERS, ("enumerated",)): ("enumerated",),
     (FLOATS, ("n",)): ("weights", "growth_alpha"),
     (INTEGERS, ("growth entries",)): ("growth_columns",),
     (FLOATS, ("growth entries",)): ("growth_values",),
@@ -96,6 +105,8 @@ OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized", "price", "
 # Either all of these or none are there.
 DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
 DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
+FAMILIES = {"form_ends", "rest_ends", "form_members", "form_family", "form_masses", "form_along", "form_ridges", "form_rest"}
+FAMILIES |= {"gram_node", "gram_form", "gram_ends", "gram_columns", "gram_values", "enumerated"}
 GROWTH = {"growth_alpha", "growth_columns", "growth_values"}
 LISTED = {"listed_node", "listed_ends", "listed_intercept", "listed_columns", "listed_coef", "redundant_node", "redundant_to"}
 RANGES: dict[str, tuple[int, str]] = {
@@ -108,6 +119,8 @@ RANGES: dict[str, tuple[int, str]] = {
 }
 RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "group", "rule_members"), (0, "p"))
 RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
+RANGES |= dict.fromkeys(("form_members", "gram_columns"), (0, "p"))
+RANGES |= {"gram_node": (0, "nodes"), "gram_form": (0, "forms"), "enumerated": (0, "nodes")}
 RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
 
@@ -203,6 +216,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     more = DIAGONALS if loss.constant_curvature else set() if loss.of_numbers else GROWTH
     needed |= more if more & arrays.keys() and outputs == 1 else set()
     needed |= set(RULES) if arrays.keys() & set(RULES) else set()
+    needed |= FAMILIES if FAMILIES & arrays.keys() and loss.constant_curvature and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
@@ -463,8 +477,9 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     require(len(parent) <= MOST_NODES, f"the tree has more than {MOST_NODES} nodes: nothing is checked that would take days.")
     rows = arrays["row"][arrays["row"] >= 0]
     require(len(np.unique(rows)) == len(rows), "two nodes of the tree share a dual point.")
+    families = read_families(arrays, problem)
     idle = (branch < 0) & (arrays["row"] < 0)
-    idle[0] = False
+    idle[[0] if families is None else [0, *families.points, *families.enumerated]] = False
     twice = idle & np.append(False, idle[parent[1:]])
     require(not twice[parent[1:]].any(), "a node of the tree that says nothing has children.")
     members, ends = arrays["block_members"] * problem.outputs, arrays["block_ends"]
@@ -474,7 +489,7 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     whole = problem.counted[members].all() and (problem.group is None or (problem.group[members] == members).all())
     require(branch[0] == -1 and whole, "the tree splits what cannot be split.")
     points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
-    return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points)
+    return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points, families)
 
 
 def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
@@ -491,6 +506,31 @@ def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
     require((Blocks.of(arrays["model_columns"], sizes).sizes == sizes).all(), "a model lists a feature twice.")
     rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
     return Diagonals(columns, entries, [PointModel(*row) if row[0] >= 0 else None for row in rows])
+
+
+def read_families(arrays: Arrays, problem: Stated) -> Families | None:
+    """Return the forms of families, the bounds that use them and the nodes that are enumerated; refuse what is malformed."""
+    if "form_ends" not in arrays:
+        return None
+    plain = problem.group is None and problem.price is None and problem.budget is None and not problem.home.any()
+    require(plain, "families are for problems without groups, prices, budgets and swaps.")
+    names = "members", "masses", "along", "ridges", "family"
+    lists = [cut(arrays["form_ends"], arrays[f"form_{name}"], "forms") for name in names]
+    rests = cut(arrays["rest_ends"], arrays["form_rest"], "forms")
+    forms = [FamilyForm(*parts) for parts in zip(*lists, rests, strict=True)]
+    ascending = all((np.diff(form.columns) > 0).all() and 0 < len(form.columns) <= MOST_COLUMNS for form in forms)
+    require(ascending, f"a form is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
+    named = all(((form.family >= 0) & (form.family < len(form.rest))).all() for form in forms)
+    require(named, "a form is malformed: it names a family that it does not have.")
+    for name in ("form_masses", "form_ridges", "form_rest"):
+        require_all(arrays[name] >= 0.0, f"{name} contains negative numbers")
+    nodes, enumerated = arrays["gram_node"], arrays["enumerated"]
+    once = (np.diff(nodes) > 0).all() and (np.diff(enumerated) > 0).all()
+    require(once, "gram_node or enumerated is not in ascending order.")
+    used, coef = (cut(arrays["gram_ends"], arrays[f"gram_{name}"], "bounds of families") for name in ("columns", "values"))
+    require(all((np.diff(each) > 0).all() for each in used), "gram_columns is not in ascending order.")
+    points = zip(nodes.tolist(), arrays["gram_form"].tolist(), used, coef, strict=True)
+    return Families(forms, {node: GramPoint(*point) for node, *point in points}, frozenset(enumerated.tolist()))
 
 
 def cut(ends: NDArray[Any], values: NDArray[Any], what: str) -> list[NDArray[Any]]:

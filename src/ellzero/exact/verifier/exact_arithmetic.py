@@ -20,6 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 from ellzero.exact.verifier.diagonals import PRICE, SLACK
+from ellzero.exact.verifier.families import Equations
 from ellzero.exact.verifier.losses import LossTerms
 
 try:
@@ -144,6 +145,40 @@ class Exact(Float64):
         rest = (1 - Fraction(SLACK)) * gram / scale / scale[:, None]
         rest[np.diag_indices(len(columns))] -= rational(values)
         return positive_definite(rest)
+
+    def equations(self, X: Any, y: Array, w: Array, spread: Array, centred: bool) -> Equations:
+        """Return the normal equations of all columns: rational numbers."""
+        p, total = X.shape[1], rational_sum(rational(w))
+        z = np.column_stack((dense(X[:, np.arange(p)]), y))
+        gram = rational_gram(z, w)
+        if centred:
+            means = rational_products(w[None, :], z)[0] / total
+            gram = gram - total * means[:, None] * means
+        scale = rational(np.append(spread, 1.0))
+        gram = gram / scale / scale[:, None]
+        return Equations(gram[:p, :p], gram[:p, p], gram[p, p], np.zeros(p), 0.0, 0.0)
+
+    def definite(self, matrix: Array, errors: Array, taken: Array) -> bool:
+        """Return whether a matrix of rational numbers is positive definite."""
+        return positive_definite(matrix)
+
+    def margin(
+        self,
+        system: Equations,
+        at: Any,
+        b: Array,
+        v: Array,
+        form: tuple[Array, Array, Array, Array],
+        families: tuple[Array, Array],
+        size: Any,
+        quadratic: Any,
+    ) -> Any:
+        """Return nothing: no number is rounded."""
+        return Fraction(0)
+
+    def margin_of_supports(self, system: Equations, at: Any, decided: int, more: int, ridge: Any) -> Any:
+        """Return nothing: no number is rounded."""
+        return Fraction(0)
 
     def softplus_above(self, exponents: list[Fraction]) -> Fraction:
         """Return an upper bound of log(1 + sum of exp of these numbers), which are not positive."""

@@ -15,6 +15,7 @@ from ellzero.exact.verifier.arithmetic import Point
 from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
+from ellzero.exact.verifier.families import Families
 from ellzero.exact.verifier.regions import Blocks, Index, State, States
 
 Report = Callable[[float], None]
@@ -45,6 +46,11 @@ class Tree:
     alpha: NDArray[Any]
     rest: NDArray[Any] | None  # the further digits of alpha
     diagonals: Diagonals | None = None
+    families: Families | None = None
+
+    def speaks_of(self, node: int) -> bool:
+        """Return whether there is a proof of a node without a dual point."""
+        return self.families is not None and self.families.speaks_of(node)
 
     def children(self) -> list[list[int]]:
         """Return the children of each node; refuse a tree whose leaves do not cover all solutions."""
@@ -83,7 +89,7 @@ class Tree:
                 if children[node]:
                     waiting.add(node, len(children[node]), bound, state)
                 else:
-                    yield Leaf(node, bound, state, node in known)
+                    yield Leaf(node, bound, state, node in known or self.speaks_of(node))
             done += len(part)
             if report is not None:
                 report(done / len(children))
@@ -97,6 +103,9 @@ class Tree:
             states = States.join(np.array(list(regions)), list(regions.values()))
             states = states.decide(self.blocks, self.branch[states.node], self.side[states.node], problem.home)
             states = problem.cap(states, upper)
+            if self.families is not None:
+                found_there, states = self.families.narrow(problem, states, upper)
+                bounds |= {node: max(bounds[node], bound) for node, bound in found_there.items()}
             solved = np.array([node in points for node in states.node.tolist()], dtype=bool)
             left |= dict(states.only(~solved).split())
             if solved.any():

@@ -1,0 +1,127 @@
+#include "ellzero/exact/normal_equations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace ellzero {
+namespace {
+
+// The work on a node grows with the third power of the columns. Below so many features, tables of gains are small.
+constexpr int64_t most_columns = 600, most_features = 40;
+// Bounds in float64 of normal equations are no closer than this.
+constexpr double closest_gap = 1e-6;
+// Levels of an attribute: a family has 2^members subsets, so that longer attributes are split.
+constexpr size_t most_members = 10;
+constexpr double no_overlap = 1e-10, rounding = 1e-9;
+// Columns that exclude each other but leave most rows to none of them are no attribute.
+constexpr double least_cover = 0.2;
+// Sums of the verifier are over blocks of so many rows first.
+constexpr double rows_of_block = 1024.0;
+
+bool usable(const Problem& problem, const ExactOptions& options) {
+    const Penalty& penalty = problem.penalty;
+    if (!options.families || !problem.loss.constant_curvature() || problem.X.blocks() > 1 || problem.grouped()) return false;
+    if (problem.rules || penalty.lambda_1 > 0.0 || !(penalty.lambda_2 > 0.0) || penalty.unequal || options.has_budget())
+        return false;
+    if (options.swaps.limits() || options.wanted.all || !options.integral.empty() || options.gap < closest_gap) return false;
+    if (problem.columns() > most_columns || problem.columns() > problem.rows()) return false;
+    if (std::min(options.k, problem.columns()) > most_features) return false;
+    for (int32_t j = 0; j < problem.columns(); ++j)
+        if (!penalty.counted(j) || std::isfinite(penalty.low(j)) || std::isfinite(penalty.high(j))) return false;
+    return true;
+}
+
+// The columns of an attribute from `first` on, among those that have none; `share` is the weight of the rows with a number that
+// is not zero. Empty if there is no attribute.
+std::vector<int32_t> attribute_from(int32_t first, const std::vector<uint8_t>& taken, const std::vector<double>& share,
+                                    const Matrix& products) {
+    std::vector<int32_t> out{first};
+    double cover = share[first];
+    const auto exclude = [&](int32_t i, int32_t j) {
+        return std::abs(products(i, j)) <= no_overlap * std::sqrt(products(i, i) * products(j, j));
+    };
+    for (auto j = first + 1; j < products.order() && cover < 1.0 - rounding; ++j) {
+        if (taken[j] || !(share[j] > 0.0) || cover + share[j] > 1.0 + rounding) continue;
+        if (!std::all_of(out.begin(), out.end(), [&](int32_t i) { return exclude(i, j); })) continue;
+        out.push_back(j);
+        cover += share[j];
+    }
+    return out.size() > 1 && cover >= least_cover ? out : std::vector<int32_t>{};
+}
+
+void find_attributes(const std::vector<double>& means, const Matrix& products, NormalEquations& out) {
+    const auto p = static_cast<int32_t>(out.columns());
+    std::vector<double> share(p, 0.0);
+    std::vector<uint8_t> taken(p, 0);
+    for (int32_t j = 0; j < p; ++j)
+        if (products(j, j) > 0.0) share[j] = means[j] * means[j] / products(j, j);
+    for (int32_t j = 0; j < p; ++j) {
+        if (taken[j] || !(share[j] > 0.0)) continue;
+        const std::vector<int32_t> found = attribute_from(j, taken, share, products);
+        const size_t parts = (found.size() + most_members - 1) / most_members;
+        for (size_t k = 0; k < found.size(); ++k) {
+            const int32_t i = found[k];
+            taken[i] = 1;
+            out.attribute[i] = out.attributes + static_cast<int32_t>(k * parts / found.size());
+            out.along[i] = means[i] / products(i, i);
+        }
+        out.attributes += static_cast<int32_t>(parts);
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<const NormalEquations> normal_equations(const Problem& problem, const ExactOptions& options) {
+    if (!usable(problem, options)) return nullptr;
+    const int64_t p = problem.columns(), n = problem.rows(), ld = p + 1;
+    auto out = std::make_shared<NormalEquations>(p);
+    std::vector<int32_t> all(p);
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<double> entries, y(problem.y, problem.y + n);
+    problem.X.gram(all, problem.w, entries);
+    double mean = 0.0, weight = 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+        mean += problem.w[i] * y[i];
+        weight += problem.w[i];
+    }
+    mean = problem.intercept ? mean / weight : 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+        y[i] -= mean;
+        out->square += problem.w[i] * y[i] * y[i];
+        y[i] *= problem.w[i];
+    }
+    problem.X.dots(all, y.data(), out->cross);
+    std::vector<double> means(p);
+    if (problem.X.centred())
+        for (int32_t j = 0; j < p; ++j) means[j] = problem.X.mean(j) * problem.X.scale(j);
+    else problem.X.dots(all, problem.w, means);
+    const bool centred = problem.X.centred();
+    Matrix products(p);  // about zero
+    for (int64_t i = 0; i < p; ++i)
+        for (int64_t j = 0; j <= i; ++j) {
+            out->gram(i, j) = out->gram(j, i) = entries[i * ld + j];
+            products(i, j) = products(j, i) = entries[i * ld + j] + (centred ? means[i] * means[j] : 0.0);
+        }
+    out->along.assign(p, 1.0);
+    out->attribute.assign(p, -1);
+    find_attributes(means, products, *out);
+    for (int64_t j = 0; j < p; ++j) {
+        const double u = out->along[j];
+        out->sizes.push_back(std::abs(u) * (std::sqrt(std::max(products(j, j), 0.0)) + std::abs(means[j])) * (1.0 + rounding));
+        out->ridge.push_back(2.0 * problem.penalty.lambda_2 * u * u);
+        out->cross[j] *= u;
+        for (int64_t i = 0; i < p; ++i) out->gram(j, i) *= u * out->along[i];
+    }
+    out->size = (std::sqrt(out->square) + 2.0 * std::abs(mean)) * (1.0 + rounding);
+    out->error = 4.0 * (rows_of_block + static_cast<double>(n) / rows_of_block + 64.0) * std::numeric_limits<double>::epsilon();
+    if (!std::isfinite(out->square) || !std::isfinite(out->size)) return nullptr;
+    for (int64_t j = 0; j < p; ++j)
+        if (!std::isfinite(out->gram(j, j)) || !std::isfinite(out->cross[j]) || !std::isfinite(out->ridge[j]) ||
+            !(out->ridge[j] > 0.0))
+            return nullptr;
+    return out;
+}
+
+}  // namespace ellzero
