@@ -29,27 +29,30 @@ TABLES = {
     "empty": ("", "data.csv is empty."),
     "blank": ("\n\n", "data.csv is empty."),
     "header only": ("a,label\n", "data.csv has no rows."),
-    "missing value": (text(with_value("b", None)), "column 'b' has missing values; fill them with --impute median"),
-    "missing values": (
-        text(with_value("b", None).assign(c=np.nan, d=FRAME.d.where(FRAME.d > 0), e=np.where(FRAME.e > 0, 1, np.nan))),
-        "column 'c' has no values at all",
-    ),
-    "text": (
-        text(FRAME.assign(city="Rome")),
-        "column 'city' holds text (such as 'Rome'); code it as categories with --one-hot",
-    ),
-    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 'x' hold text (such as 'p')"),
     "mark": (
         text(with_value("b", "?")),
-        "holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",
+        "column 'b' holds numbers and, in 1 of 120 rows, '?'; if that means a missing value, add --missing='?'; if all are",
     ),
-    "comma": (text(FRAME.assign(b="1,5")), "if the comma is a decimal mark, add --decimal ','"),
-    "dates": (text(FRAME.assign(when=DATES)), "too many for categories; leave it out with --drop"),
+    "marks": (
+        text(with_value("b", "?").assign(c=with_value("c", "n.d., lost", (1, 2)).c.where(FRAME.index != 5, "x"))),
+        "column 'c' holds numbers and, in 3 of 120 rows, 'n.d., lost', 'x'; if these mean a missing value, add "
+        "--missing='\"n.d., lost\",x'",
+    ),
+    "many marks": (
+        text(FRAME.assign(b=[f"<{k}" if k % 3 == 0 else f"{k}" for k in range(len(FRAME))])),
+        "column 'b' holds numbers and, in 40 of 120 rows, '<0', '<3', '<6', '<9', '<12' and 35 more; if these mean",
+    ),
+    "comma": (text(FRAME.assign(b="1,5")), "columns' decimal mark, or add --decimal ','"),
+    "thousands": (
+        text(FRAME.assign(b=[f"{k},{100 + k}" for k in range(len(FRAME))])),
+        "column 'b' holds numbers with a comma (such as '0,100'); write the other columns' decimal mark",
+    ),
+    "per cent": (
+        text(FRAME.assign(b=[f"{k % 50} %" for k in range(len(FRAME))])),
+        "column 'b' holds numbers with other signs (such as '0 %'); write them as plain numbers",
+    ),
     "infinite": (text(with_value("b", np.inf)), "data.csv holds infinite values"),
     "twice": (text(FRAME.rename(columns={"b": "a"})), "has more than one column named 'a'"),
-    "semicolons": (text(FRAME, sep=";"), "has a single column, 'a;b;c;d;e;f;label'; add --separator ';'"),
-    "semicolons, commas": (text(FRAME, sep=";", decimal=","), "add --separator ';'"),
-    "tabs": (text(FRAME, sep="\t"), "add --separator tab"),
     "ragged": ("a,label\n1,x\n1,2,y\n", "Expected 2 fields in line 3, saw 3"),
     "more fields": ("a,label\n1,2,x\n3,4,y\n", "has rows with more fields than its header has names"),
     "no target": (text(FRAME.rename(columns={"label": "labels"})), "has no column 'label'; did you mean 'labels'?"),
@@ -61,7 +64,11 @@ TABLES = {
         text(FRAME.assign(label=[f"n{k}" for k in range(120)])),
         "120 different values in 120 rows (n0, n1, n10, ...); is it the right",
     ),
-    "only the target": (text(FRAME[["label"]]), "has no columns beside the target"),
+    "only the target": (text(FRAME[["label"]]), "has no columns to use besides the target."),
+    "nothing to use": (
+        text(FRAME[["label"]].assign(c=np.nan, when=DATES, note=[f"n{k}" for k in range(len(FRAME))])),
+        "besides the target (left out: 'c', no values; 'when', dates; 'note', a different text in most rows).",
+    ),
 }
 
 
@@ -69,7 +76,7 @@ TABLES = {
 def test_tables(run, tmp_path, case):
     content, expected = TABLES[case]
     (tmp_path / "data.csv").write_text(content)
-    for command in (["path"], ["certify", "--k", "2"]):
+    for command in (["path"], ["certify", "--k", "2", "--one-hot"]):
         assert expected in run.error(*command, tmp_path / "data.csv", "--target", "label")
 
 
@@ -92,7 +99,7 @@ def test_losses_of_two_classes(run, tmp_path):
 def test_encodings(run, tmp_path):
     frame = FRAME.assign(city=np.where(FRAME.a > 0, "Zürich", "Genève"))
     frame.to_csv(tmp_path / "data.csv", index=False, encoding="latin-1")
-    argv = ["path", tmp_path / "data.csv", "--target", "label", "--one-hot"]
+    argv = ["path", tmp_path / "data.csv", "--target", "label"]
     assert "is not utf-8 text; name its encoding, for example --encoding latin-1" in run.error(*argv)
     assert "encoding 'klingon' is unknown" in run.error(*argv, "--encoding", "klingon")
     run.ok(*argv, "--encoding", "latin-1")
@@ -102,7 +109,8 @@ def test_parquet_dates(run, tmp_path):
     days = pd.date_range("2024-01-01", periods=len(FRAME))
     for values in (days, days.date, days - days[0]):
         FRAME.assign(when=values).to_parquet(tmp_path / "data.parquet")
-        assert "column 'when' holds dates" in run.error("path", tmp_path / "data.parquet", "--target", "label", "--one-hot")
+        _, _, err = run("path", tmp_path / "data.parquet", "--target", "label")
+        assert "note: left out: 'when', dates." in err
 
 
 def test_files(run, tmp_path, monkeypatch):
@@ -146,10 +154,11 @@ def test_files(run, tmp_path, monkeypatch):
         (["short.npz", "--target", "z"], "--target: short.npz has no array 'z', it has 'y'; name one, or a .npy file"),
         (["short.npz", "--target", "square.npy"], "'square.npy' must be a vector"),
         (["short.npz", "--target", "none.npy"], "none.npy: No such file or directory"),
-        (["nan.npz"], "nan.npz has missing values (NaN), the first in x1; fill them with --impute median"),
+        (["nan.npz", "--impute", "none"], "nan.npz has missing values (NaN), the first in x1; leave out --impute none to fill"),
+        (["nan.npz", "--missing", "?"], "--missing is for tables: the columns of nan.npz have no names."),
         (["inf.npz"], "inf.npz holds infinite values in x0"),
         (["sparse.npz"], "--target: sparse.npz has no array 'y'; name one, or a .npy file"),
-        (["sparse.npz", "--target", "y.npy"], "missing values (NaN), the first in x1"),
+        (["sparse.npz", "--target", "y.npy", "--impute", "none"], "missing values (NaN), the first in x1"),
         (["nan.npz", "--drop", "a"], "--drop is for tables"),
         (["nan.npz", "--one-hot"], "--one-hot is for tables"),
         (["good.svm", "--target", "label"], "--target is not for svmlight"),
@@ -183,7 +192,7 @@ def test_usage(run, tmp_path):
         (["certify", few, "--target", "label", "--k", "1", "--lambda-2", "0"], "(add, for example, --lambda-2=1e-3)"),
         (["path", "", "--target", "label"], "'' has no known file extension; add --format"),
         (["path", data, "--target", "label", "--drop", "zz"], "--drop: "),
-        (["path", data, "--target", "label", "--drop", ","], "names at least one column"),
+        (["path", data, "--target", "label", "--drop", ","], "must have at least one name"),
         (["path", data, "--target", "label", "--always", "zz"], "--always names 'zz'"),
         (["path", data, "--target", "label", "--weight", "zz"], "--weight: "),
         (["path", data, "--target", "label", "--weight", "a"], "--weight must not be negative"),

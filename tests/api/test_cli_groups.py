@@ -15,13 +15,13 @@ def ellzero(capsys):
 def data(tmp_path):
     frame, y = people()
     frame.assign(late=y).to_csv(tmp_path / "people.csv", index=False)
-    return [tmp_path / "people.csv", "--target", "late", "--one-hot", "--quiet"]
+    return [tmp_path / "people.csv", "--target", "late", "--quiet"]
 
 
 def test_a_column_of_text_comes_whole(ellzero, data, tmp_path):
     code, out, _ = ellzero("fit", *data, "--k", 2, "--out", tmp_path / "model.json")
     assert code == 0
-    assert "4 of 10 features (made of 2 columns: size, eye_colour)" in out
+    assert "2 of 4 variables (size, eye_colour)" in out
     assert json.loads((tmp_path / "model.json").read_text())["groups"].count("town") == 5
     code, out, _ = ellzero("fit", *data, "--k", 2, "--json", "--separate-categories")
     result = json.loads(out)
@@ -32,7 +32,7 @@ def test_a_proof_is_about_columns(ellzero, data, tmp_path):
     proof = tmp_path / "proof.npz"
     code, out, _ = ellzero("certify", *data, "--k", 2, "--lambda-2", 0.01, "--out", proof)
     assert code == 0
-    assert "made of 2 columns" in out
+    assert "2 of 4 variables" in out
     stated = ["--expect", "k=2", "--expect", "lambda_2=0.01", "--expect", "standardize=true"]
     code, out, _ = ellzero("verify", proof, *data, *stated)
     assert code == 0, out

@@ -33,7 +33,7 @@ def messy(n=120, seed=0):
 def fitted(run, tmp_path):
     """A model of messy data, its file and its result."""
     messy().to_csv(tmp_path / "data.csv", index=False)
-    argv = ["--target", "label", "--impute", "median", "--one-hot", "--categorical", "month", "--lambda-0", "0.0001"]
+    argv = ["--target", "label", "--categorical", "month", "--lambda-0", "0.0001"]
     result = run.json("fit", tmp_path / "data.csv", *argv, "--out", tmp_path / "model.json")
     return tmp_path / "model.json", result
 
@@ -97,10 +97,10 @@ def test_new_values(run, tmp_path, fitted):
     assert values[2] - values[0] == pytest.approx(-own)
     assert values[3] - values[0] == pytest.approx(coefficient.get("city=(missing)", 0.0) - own)
     _, _, err = run("predict", model, tmp_path / "new.csv")
-    assert (
-        err
-        == "ellzero: note: column 'city' has values that the fit did not see ('Paris'); they count as none of the known ones.\n"
-    )
+    assert err.splitlines() == [
+        f"ellzero: note: missing values are filled with medians of the fit: 'a' in 1 row (median {median:.6g}).",
+        "ellzero: note: column 'city' has values that the fit did not see ('Paris'); they count as none of the known ones.",
+    ]
 
 
 def test_a_new_value_beside_two(run, tmp_path, fitted):
@@ -124,30 +124,83 @@ def test_numbers_that_are_categories_stay_so(run, tmp_path, fitted):
     np.testing.assert_allclose(result["decisions"], whole)
 
 
-def test_each_option_is_needed_for_what_it_does(run, tmp_path):
+def test_text_and_gaps_can_be_refused(run, tmp_path):
     messy().to_csv(tmp_path / "data.csv", index=False)
     argv = ["fit", tmp_path / "data.csv", "--target", "label", "--k", "2"]
-    assert "columns 'city' and 'sex' hold text (such as 'Bonn'); code them as" in run.error(*argv)
-    assert "columns 'city' and 'sex' hold text" in run.error(*argv, "--impute", "median")
-    assert "column 'a' has missing values; fill them with --impute median" in run.error(*argv, "--one-hot")
-    run.ok(*argv, "--one-hot", "--drop", "a")
-    run.ok(*argv, "--impute", "median", "--drop", "city,sex")
+    assert "columns 'city' and 'sex' hold text; leave out" in run.error(*argv, "--no-one-hot")
+    assert "column 'a' has missing values; leave out --impute none to fill them" in run.error(*argv, "--impute", "none")
+    run.ok(*argv, "--impute", "none", "--drop", "a")
+    run.ok(*argv, "--no-one-hot", "--drop", "city,sex")
     for name in ("zz", "label"):
         assert f"has no column {name!r}" in run.error(*argv, "--categorical", name)
     messy().rename(columns={"b": "sex=w"}).to_csv(tmp_path / "data.csv", index=False)
-    message = run.error(*argv, "--one-hot", "--impute", "median")
-    assert "has more than one column named 'sex=w'" in message
+    assert "has more than one column named 'sex=w'" in run.error(*argv)
+
+
+def test_a_raw_table_needs_no_options(run, tmp_path):
+    """Semicolons, decimal commas, text, gaps, dates, an identifier: what was made of them is said; new rows need no options."""
+    frame = messy().assign(patient_id=np.arange(120) + 5001, note=[f"seen by {k}" for k in range(120)], empty=None)
+    frame["when"] = [f"{k % 28 + 1}.03.2024" for k in range(120)]
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    frame.to_csv(tmp_path / "raw.csv", index=False, sep=";", decimal=",")
+    results = {}
+    for name in ("plain", "raw"):
+        code, out, err = run("fit", tmp_path / f"{name}.csv", "--target", "label", "--json", "--out", tmp_path / f"{name}.json")
+        assert code == 0, err
+        results[name] = json.loads(out)["features"]
+        left = (
+            "'empty', no values; 'patient_id', a different number in every row; 'when', dates; 'note', a different text in most"
+        )
+        assert f"note: left out: {left} rows." in err
+        assert "note: text as categories: 'city' (4), 'sex' (2)." in err
+        assert "note: missing values: 'a' in 3 rows (median " in err
+        assert "'city' in 2 rows (a value of its own)." in err
+        assert ("raw.csv: fields are separated by ';', the decimal mark is ','." in err) == (name == "raw")
+    assert results["raw"] == results["plain"]
+    rows = list(csv.DictReader(io.StringIO(run.ok("predict", tmp_path / "plain.json", tmp_path / "raw.csv", "--proba"))))
+    assert list(rows[0]) == ["patient_id", "note", "prediction", "probability_no", "probability_yes"]
+    assert rows[3]["patient_id"] == "5004"
+    assert all(len(row["probability_yes"].lstrip("0.")) <= 6 or "e" in row["probability_yes"] for row in rows)
+    for command in (["cv"], ["risk-score", "--k", "2"], ["report", "--time-limit", "0", "--out", tmp_path / "page.html"]):
+        code, _, err = run(command[0], tmp_path / "raw.csv", "--target", "label", *command[1:])
+        assert code == 0, err
+
+
+@pytest.mark.filterwarnings("always")
+def test_numbers_that_may_mean_a_missing_value(run, tmp_path):
+    frame = table().assign(age=np.arange(120) % 60 + 20, size=np.arange(120) % 7 + 1.5, change=np.arange(120) % 30 * 2 - 30)
+    frame.loc[[3, 8], "age"], frame.loc[[3, 8, 9], "size"], frame.loc[[1, 2], "change"] = 999, -9, -99
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    argv = ["fit", tmp_path / "data.csv", "--target", "label", "--k", "2"]
+    _, _, err = run(*argv)
+    assert (
+        "column 'age' holds 999 in several rows and nothing else near it; if it means a missing value, add --missing=999."
+        in err
+    )
+    assert "column 'size' holds -9 in several rows and nothing else below zero" in err
+    assert "change" not in err  # other values are below zero, too
+    age, size = frame.age[frame.age < 999].median(), frame["size"][frame["size"] > 0].median()
+    filled = f"missing values: 'age' in 2 rows (median {age:g}), 'size' in 3 rows (median {size:g})."
+    _, _, err = run(*argv, "--missing=-9,999", "--missing", "?,lost")
+    assert "holds" not in err
+    assert filled in err
+    assert f"--missing: no field of {tmp_path / 'data.csv'} is '?' or 'lost'." in err
+    for name, write in (("data.xlsx", frame.to_excel), ("data.parquet", frame.to_parquet)):
+        write(tmp_path / name, index=False)
+        _, _, err = run("fit", tmp_path / name, *argv[2:], "--missing=-9,999,?")
+        assert filled in err
+        assert "is '?'." in err
 
 
 def test_missing_marks(run, tmp_path):
     frame = messy().fillna({"a": -999, "city": "?"})
     frame.to_csv(tmp_path / "data.csv", index=False)
-    argv = ["--target", "label", "--impute", "median", "--one-hot", "--missing", "?", "--missing=-999"]
+    argv = ["--target", "label", "--missing=?,-999"]
     run.ok("fit", tmp_path / "data.csv", *argv, "--lambda-0", "0.0001", "--out", tmp_path / "model.json")
     kept = json.loads((tmp_path / "model.json").read_text())["preparation"]
     assert kept["medians"][0] == pytest.approx(messy().a.median())
     assert kept["categories"][0]["values"] == ["Bonn", "Oslo", "Rome", None]
-    marked = run.json("predict", tmp_path / "model.json", tmp_path / "data.csv", "--missing", "?", "--missing=-999")
+    marked = run.json("predict", tmp_path / "model.json", tmp_path / "data.csv")
     messy().to_csv(tmp_path / "data.csv", index=False)
     assert run.json("predict", tmp_path / "model.json", tmp_path / "data.csv")["predictions"] == marked["predictions"]
 
@@ -158,14 +211,14 @@ def test_many_categories_stay_sparse(run, tmp_path):
     frame = table(2000)
     frame["zip"] = [f"z{k}" for k in rng.integers(0, 400, len(frame))]
     frame.to_csv(tmp_path / "data.csv", index=False)
-    argv = [tmp_path / "data.csv", "--target", "label", "--one-hot", "--k", "3"]
+    argv = [tmp_path / "data.csv", "--target", "label", "--k", "3"]
     result = run.json("fit", *argv, "--out", tmp_path / "model.json")
     assert result["n_features"] > 390
     assert sorted(f["name"] for f in result["features"]) == ["a", "c", "e"]
     labels = [row["prediction"] for row in csv.DictReader(io.StringIO(run.ok("predict", tmp_path / "model.json", argv[0])))]
     assert np.mean(np.array(labels) == frame.label) == pytest.approx(result["training_score"]["value"])
     assert run.json("certify", *argv, "--out", tmp_path / "proof.npz")["status"] == "optimal"
-    assert run.json("verify", tmp_path / "proof.npz", *argv[:4])["valid"]
+    assert run.json("verify", tmp_path / "proof.npz", *argv[:3])["valid"]
 
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
@@ -180,7 +233,7 @@ def test_matrices(run, tmp_path, storage):
         sparse.save_npz(tmp_path / "data.npz", sparse.csr_matrix(holes))
     else:
         np.savez(tmp_path / "data.npz", X=holes)
-    argv = ["--target", tmp_path / "y.npy", "--impute", "median", "--k", "2", "--out", tmp_path / "model.json"]
+    argv = ["--target", tmp_path / "y.npy", "--k", "2", "--out", tmp_path / "model.json"]
     run.ok("fit", tmp_path / "data.npz", *argv)
     filled = SimpleImputer(strategy="median").fit_transform(holes)
     expected = ez.L0Classifier(k=2).fit(filled, y)

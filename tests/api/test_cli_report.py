@@ -27,21 +27,21 @@ def content(page):
 
 def test_report(run, tmp_path):
     messy().to_csv(tmp_path / "data.csv", index=False, sep=";")
-    argv = [tmp_path / "data.csv", "--target", "label", "--separator", ";", "--drop", "id", "--one-hot", "--impute", "median"]
+    argv = [tmp_path / "data.csv", "--target", "label"]
     out = tmp_path / "page.html"
     result = run.json("report", *argv, "--out", out, "--title", "Who <will> pay?", "--rule", "one_se")
     assert result["out"] == str(out)
     page = out.read_text()
     assert "Who &lt;will&gt; pay?" in page
     assert "1 value in 1 column, filled" in page
-    assert "coded by an indicator for each category" in page
+    assert "Text as categories: " in page
     text = run.ok("report", *argv, "--out", out, "--time-limit", "0")
     assert text.endswith(f"written: {out}\n")
     assert result["size"] >= 1
 
 
 def test_arguments_of_the_data_survive():
-    words = ["--drop", "id", "--drop", '"x, ""y"""', "--missing", "?", "--separator", ";", "--weight", "w", "--one-hot"]
+    words = ["--drop", "id", "--drop", '"x, ""y"""', "--missing", '?,"a, b"', "--separator", ";", "--weight", "w", "--one-hot"]
     words += ["--impute", "median", "--categorical", "month", "--decimal", ",", "--format", "csv"]
     args = make_parser().parse_args(["report", "data.csv", "--target", "label", *words])
     again = make_parser().parse_args(["report", "data.csv", "--target", "label", *data_arguments(args)])
@@ -52,7 +52,7 @@ def test_arguments_of_the_data_survive():
 def test_commands_of_the_page_work(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     messy().to_csv("data.csv", index=False)
-    run.ok("report", "data.csv", "--target", "label", "--drop", "id", "--one-hot", "--impute", "median")
+    run.ok("report", "data.csv", "--target", "label", "--drop", "id")
     blocks = [block for block in content(tmp_path / "report.html")["code"]["blocks"] if block["title"] != "Python"]
     assert len(blocks) == 2
     (tmp_path / "new.csv").write_text((tmp_path / "data.csv").read_text())
@@ -86,7 +86,7 @@ def test_missing_values_are_counted_by_column(run, tmp_path):
     frame.loc[5:9, "b"] = np.nan
     frame.loc[40:41, "city, now"] = np.nan
     frame.to_csv(tmp_path / "data.csv", index=False)
-    argv = [tmp_path / "data.csv", "--target", "label", "--drop", "id", "--one-hot", "--impute", "median", "--time-limit", "0"]
+    argv = [tmp_path / "data.csv", "--target", "label", "--drop", "id", "--time-limit", "0"]
     run.ok("report", *argv, "--quiet", "--out", tmp_path / "page.html")
     missing = content(tmp_path / "page.html")["data"]["missing"]
     assert missing["summary"].startswith("8 values in 3 columns, filled")

@@ -69,7 +69,7 @@ def test_text_and_options(run, raw, tmp_path):
         (("--cuts", "weight=3"), "cuts names 'weight', which is not a column of X"),
         (("--monotone", "age=up"), "monotone must say"),
         (("--points", "1", "5"), "points must have zero in its range"),
-        (("--drop", "age,smokes,dose"), "no columns beside the target"),
+        (("--drop", "age,smokes,dose"), "no columns to use besides the target"),
     ],
 )
 def test_mistakes(run, raw, options, message):

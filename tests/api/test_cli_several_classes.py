@@ -56,7 +56,7 @@ def test_paths(run, table, tmp_path, loss):
 
 def test_proofs(run, table, tmp_path):
     (tmp_path / "costs.csv").write_text("height,2\nleaf,1.5\nage,0.5\n")
-    data = [tmp_path / "trees.csv", "--target", "kind", "--one-hot"]
+    data = [tmp_path / "trees.csv", "--target", "kind"]
     shapes = ["--lambda-2", "0.02"]
     model = ["--out", tmp_path / "proof.npz", "--model", tmp_path / "model.json"]
     for limits in (["--k", "2"], ["--budget", "3.5", "--costs", tmp_path / "costs.csv"]):
@@ -70,7 +70,7 @@ def test_proofs(run, table, tmp_path):
         np.testing.assert_allclose(loaded.intercept_, result["intercept"])
         rows = rows_of(run.ok("predict", tmp_path / "model.json", tmp_path / "trees.csv", "--proba"))
         shares = np.array([[float(row[f"probability_{label}"]) for label in loaded.classes_] for row in rows])
-        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
         assert [row["prediction"] for row in rows] == loaded.classes_[shares.argmax(axis=1)].tolist()
     assert result["total_cost"] <= 3.5
     text = run.ok("certify", *data, *shapes, "--k", "2")
@@ -80,7 +80,7 @@ def test_proofs(run, table, tmp_path):
 
 def test_groups_of_categories(run, table, tmp_path):
     """Soil is one feature for all classes: all of its categories, or none."""
-    argv = ["fit", tmp_path / "trees.csv", "--target", "kind", "--one-hot", "--k", "3"]
+    argv = ["fit", tmp_path / "trees.csv", "--target", "kind", "--k", "3"]
     for multi_class in ("multinomial", "ovr-shared"):
         result = run.json(*argv, "--multi-class", multi_class)
         assert sorted(result["columns"]) == ["height", "leaf", "soil"]
@@ -113,4 +113,4 @@ def test_several_targets_are_predicted(run, table, tmp_path):
     model.save(tmp_path / "model.json")
     rows = rows_of(run.ok("predict", tmp_path / "model.json", tmp_path / "trees.csv"))
     found = [[float(row["prediction_0"]), float(row["prediction_1"])] for row in rows]
-    np.testing.assert_allclose(found, model.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-5)

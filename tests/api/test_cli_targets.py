@@ -48,20 +48,20 @@ def test_estimators_say_what_predicts_numbers():
 @pytest.mark.filterwarnings("always")
 def test_a_column_that_looks_like_an_identifier_is_named(run, tmp_path):
     frame = table()
-    frame.insert(0, "patient id", np.arange(120) + 1000)
+    frame.insert(0, "visit", np.arange(120) + 1000)
     frame.insert(1, "age", np.arange(120) % 60)  # whole numbers, but some are the same
     frame.to_csv(tmp_path / "data.csv", index=False)
     argv = ["fit", tmp_path / "data.csv", "--target", "label", "--k", "2", "--quiet"]
     code, _, err = run(*argv)
     assert code == 0
     assert err == (
-        "ellzero: warning: column 'patient id' holds a different whole number in each of the 120 rows, as identifiers do; if "
-        "it is no measurement, add --ignore 'patient id'.\n"
+        "ellzero: warning: column 'visit' holds a different whole number in each of the 120 rows, as identifiers do; if "
+        "it is no measurement, add --ignore visit.\n"
     )
-    assert run(*argv, "--ignore", "patient id")[2] == ""
+    assert run(*argv, "--ignore", "visit")[2] == ""
     page = tmp_path / "page.html"
     assert run("report", *argv[1:4], "--time-limit", "0", "--out", page)[0] == 0
-    assert "Column patient id holds a different whole number in every row" in page.read_text()
+    assert "Column visit holds a different whole number in every row" in page.read_text()
 
 
 def test_rows_without_a_target_are_left_out_when_asked(run, tmp_path):
@@ -107,18 +107,18 @@ def test_all_bad_columns_are_named_in_one_run(run, tmp_path):
     frame["d"] = frame["d"].astype(object)
     frame.loc[6, "d"] = "?"
     frame.to_csv(tmp_path / "data.csv", index=False)
-    said = run.error("fit", tmp_path / "data.csv", "--target", "label", "--k", "1")
+    strict = ["--impute", "none", "--no-one-hot", "--categorical", "note"]
+    said = run.error("fit", tmp_path / "data.csv", "--target", "label", "--k", "1", *strict)
     for part in (
-        "column 'nothing' has no values at all",
-        "column 'town' holds text (such as 'Rome'); code it as categories with --one-hot",
+        "column 'town' holds text; leave out with --drop",
         "column 'note' has 120 different values in 120 rows (such as 'text 0'), too many for categories",
-        "column 'd' holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",
+        "column 'd' holds numbers and, in 1 of 120 rows, '?'; if that means a missing value, add --missing='?'",
         "column 'b' in ",
         "infinite values; leave out with --drop, or read them as missing with --missing inf",
-        "columns 'a' and 'c' have missing values; fill them with --impute median",
+        "columns 'a' and 'c' have missing values; leave out --impute none to fill them",
     ):
         assert part in said
-    remedy = ["--drop", "nothing,note", "--one-hot", "--impute", "median", "--missing", "inf", "--missing", "?"]
+    remedy = ["--missing", "inf,?"]
     run.ok("fit", tmp_path / "data.csv", "--target", "label", "--k", "1", *remedy)
 
 

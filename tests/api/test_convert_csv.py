@@ -150,7 +150,7 @@ def test_tables_that_cannot_be_used(tmp_path):
         ("", {}, "data.csv is empty."),
         ("a,b\n", {}, "data.csv has no rows."),
         ("a,a\n1,2\n", {}, "data.csv has more than one column named 'a'; give them different names."),
-        ("a;b\n1;2\n", {}, "data.csv has a single column, 'a;b'; add --separator ';'."),
+        ("a;b\n1;2\n", {"separator": ","}, "data.csv has a single column, 'a;b'; add --separator ';'."),
         ("a,b\n1,2\n", {"target": "c"}, "target: data.csv has no column 'c'; its columns are a, b."),
         ("a,b\n1,2\n", {"drop": ["a", "b"]}, "data.csv has no columns other than the target."),
         ("a,b\n1,\n2,\n", {"target": "b", "drop_unlabelled": True}, "data.csv has no rows with a target."),

@@ -426,10 +426,10 @@ def test_the_table_has_a_row_a_size():
     assert len(set(column.size.tolist())) < len(column.size)
     _, rows, chosen = printed_rows(model.cv_results_)
     assert [row[0] for row in rows] == sorted(set(column.size.tolist()))
-    assert rows[chosen][:2] == pytest.approx([column.size[point], column.mean[point]], rel=1e-5)
+    assert rows[chosen][:2] == pytest.approx([column.size[point], -column.mean[point]], rel=1e-5)
     for place, (size, score, _) in enumerate(rows):
         if place != chosen:
-            assert score == pytest.approx(column.mean[column.size == size].max(), rel=1e-5)
+            assert score == pytest.approx(-column.mean[column.size == size].max(), rel=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:the chosen model has max_support")
@@ -439,7 +439,7 @@ def test_the_table_of_several_classes(select):
     X, y = load_wine(return_X_y=True)
     model = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, multi_class="ovr").fit(X, y)
     head, rows, chosen = printed_rows(model.cv_results_)
-    assert [word.strip() for word in head if word.strip()] == ["per class", "in all", "score", "+-"]
+    assert [word.strip() for word in head if word.strip()] == ["per class", "in all", "loss", "+-"]
     assert rows[chosen][1] == model.k_ == model.choice_.size == len(model.support_)
     assert rows[chosen][0] == np.count_nonzero(model.coef_, axis=1).max()
     column = [row[0 if select == "size" else 1] for row in rows]

@@ -31,8 +31,8 @@ def test_results_as_a_table_and_in_words():
     assert chosen.mean_score.item() == model.best_score_ == table.mean_score.max()
     np.testing.assert_allclose(table.mean_score, table[["fold_1", "fold_2", "fold_3"]].mean(axis=1))
     words = repr(results)
-    assert words.startswith("cross-validation: 3 folds")
-    assert "negative loss" in words
+    assert words.startswith(f"held-out loss {-model.best_score_:.4g} +- ")
+    assert "(lower is better; 3 folds, " in words
     assert f"{model.k_} features" in words
     assert sum(line.endswith("<") for line in words.splitlines()) == 1
     assert results.names == list("abcdefghijkl")

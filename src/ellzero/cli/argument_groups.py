@@ -17,7 +17,7 @@ def name_list(text: str) -> list[str]:
     """Return the names between commas; a name that contains a comma is quoted as in CSV."""
     found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
     if not found:
-        raise argparse.ArgumentTypeError("names at least one column")
+        raise argparse.ArgumentTypeError("must have at least one name")
     return found
 
 
@@ -48,8 +48,12 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--drop", "--ignore", **NAMES, help="columns to leave out (identifiers, dates)")
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
-    group.add_argument("--impute", choices=("median",), help="fill missing numbers")
-    group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")
+    group.add_argument("--impute", choices=("median", "none"), help="fill missing numbers (default: median; none: refuse them)")
+    group.add_argument(
+        "--one-hot",
+        action=argparse.BooleanOptionalAction,
+        help="code columns of text by an indicator for each category (default), or refuse them",
+    )
     group.add_argument(
         "--separate-categories",
         action="store_true",
@@ -63,12 +67,10 @@ def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
     """Add the format of the data file."""
     group = parser.add_argument_group("file format")
     group.add_argument("--format", choices=formats, help="default: by the file's ending")
-    group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: a comma)")
-    group.add_argument("--decimal", default=".", metavar="C", help="decimal mark of a CSV file (default: a point)")
+    group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: found in the file)")
+    group.add_argument("--decimal", metavar="C", help="decimal mark of a CSV file (default: found in the file)")
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of a CSV file (default: utf-8)")
-    group.add_argument(
-        "--missing", action="append", default=[], metavar="WORD", help="another word for a missing value, such as '?'"
-    )
+    group.add_argument("--missing", **NAMES, help="other words for a missing value, such as '?' or =-9,999")
 
 
 def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None:

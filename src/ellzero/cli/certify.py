@@ -19,9 +19,9 @@ from ellzero.cli.output import (
     coefficients,
     columns_used,
     exit_code,
-    made_of,
     note,
     print_result,
+    size_in_words,
 )
 from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
 from ellzero.estimators.cautions import warn_of_cautions
@@ -103,7 +103,7 @@ def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, r
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
     cost = f" that cost {result['total_cost']:.6g} together" if "total_cost" in result else ""
-    size = f"{result['size']} of {p} features{made_of(result)}{cost}"
+    size = f"{size_in_words(result, p)}{cost}"
     lines = [
         f"{solution.status}{assumed} ({ENDINGS[solution.status]})",
         f"objective {solution.objective:.10g}, lower bound {solution.lower_bound:.10g}, gap {100.0 * solution.gap:.4g} %, "

@@ -41,13 +41,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def cv_lines(scores: ellzero.CrossValidation) -> list[str]:
-    """Return a line for the best point of each value of the second penalty, then all points of the chosen value."""
-    lines = []
-    if len(scores.columns) > 1:
-        name = "lambda_1" if any(column.lambda_1 for column in scores.columns) else "lambda_2"
-        lines += [f"{name:>12} {'features':>9} {'best score':>12} {'+-':>10}"]
-        for number, column in enumerate(scores.columns):
-            at = int(column.mean.argmax())
-            best = f"{column.size[at]:9d} {column.mean[at]:12.6g} {column.standard_error[at]:10.2g}"
-            lines.append(f"{getattr(column, name):12.4g} {best}{'  <' if number == scores.best[0] else ''}")
-    return [*lines, *str(scores).splitlines()]
+    """Return the held-out score and the points of the chosen value of the second penalty, then the best point of each value."""
+    lines = str(scores).splitlines()
+    if len(scores.columns) == 1:
+        return lines
+    name = "lambda_1" if any(column.lambda_1 for column in scores.columns) else "lambda_2"
+    lines += ["", f"{name:>12} {'features':>9} {'best ' + scores.score_name:>20} {'+-':>10}"]
+    for number, column in enumerate(scores.columns):
+        at = int(column.mean.argmax())
+        best = f"{column.size[at]:9d} {scores.as_shown(column.mean[at]):20.6g} {column.standard_error[at]:10.2g}"
+        lines.append(f"{getattr(column, name):12.4g} {best}{'  <' if number == scores.best[0] else ''}")
+    return lines

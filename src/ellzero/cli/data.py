@@ -15,17 +15,23 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import shown
+from ellzero.cli.inspection import quoted_name, row_names, suspected_codes, useless_columns
 from ellzero.cli.output import note
-from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_medians, learn_table
+from ellzero.cli.preparation import (
+    Gap,
+    MatrixPreparation,
+    TablePreparation,
+    learn_medians,
+    learn_table,
+    left_out_in_words,
+    table_notes,
+)
 from ellzero.cli.questions import learn_questions
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, format_to_read, read_data
 from ellzero.tables.arrays import named_vector
-from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, worded
+from ellzero.tables.columns import as_numbers, check_presence, first_names, worded
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, column_labels, column_response, finite_response, is_label
-
-FIRST_ROWS = 1000
-FEWEST_ROWS = 20  # of fewer, a measurement is often different in every one
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Data:
     unlabelled: int = 0  # rows without a target, which were left out
     positive: Any = None  # the label that --positive names, as the target has it
     gaps: list[Gap] | None = None  # None: of a column store, which does not say what was filled when it was written
+    notes: tuple[str, ...] = ()  # what was made of the columns, in sentences
 
     def features_of(self, columns: list[str], option: str = "--always") -> NDArray[np.int64]:
         """Return the indices of the features that columns (or features) of these names became; `option` names them."""
@@ -119,20 +126,40 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     rest = frame.drop(columns=list({args.target, *args.drop, args.weight} - {None}))
     rest = without_row_numbers(rest, source, args)
     check_presence(rest, args.categorical, f"{source} without its target, its weights and what is dropped", "--categorical: ")
+    left_out = useless_columns(rest, set(args.categorical))
+    rest = rest.drop(columns=[name for names in left_out.values() for name in names])
     if not rest.shape[1]:
-        raise InvalidInputError(f"{source} has no columns beside the target.")
+        raise InvalidInputError(f"{source} has no columns to use besides the target{left_out_in_words(left_out)}.")
     if getattr(args, "questions", False):
         preparation: TablePreparation = learn_questions(rest, source, args)
     else:
-        impute, categorical = bool(args.impute), set(args.categorical)
-        preparation = learn_table(rest, source, impute=impute, one_hot=args.one_hot, categorical=categorical)
+        how = {"impute": args.impute != "none", "one_hot": args.one_hot is not False}
+        preparation = learn_table(rest, source, **how, categorical=set(args.categorical))
+    others = [name for name in frame.columns if name not in (args.target, args.weight) and not name.startswith("Unnamed: ")]
+    names = tuple(row_names(frame, others))
+    preparation = replace(preparation, identifiers=names, missing=tuple(args.missing))
+    gaps = preparation.gaps(rest)
+    notes = table_notes(left_out, preparation, gaps)
     X = with_names(preparation, *preparation.apply(rest, source), args)
+    for text in (*table.notes, *notes):
+        note(args, text)
+    warn_of_codes(rest, preparation)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
     identifiers = likely_identifiers(rest, preparation)
     unlabelled = len(table.frame) - len(frame)
-    gaps = preparation.gaps(rest)
-    return Data(X, y, weight, args.target, preparation, identifiers=identifiers, unlabelled=unlabelled, gaps=gaps)
+    return Data(X, y, weight, args.target, preparation, identifiers, unlabelled, gaps=gaps, notes=tuple(notes))
+
+
+def warn_of_codes(frame: Any, preparation: TablePreparation) -> None:
+    """Warn of numbers that seem to mean a missing value."""
+    for code, names in suspected_codes(frame, list(preparation.numbers)).items():
+        where, several = "below zero" if code < 0 else "near it", len(names) > 1
+        warnings.warn(
+            f"{worded(names)} {'hold' if several else 'holds'} {code} in several rows and nothing else {where}; if it means a "
+            f"missing value, add --missing={code}.",
+            stacklevel=2,
+        )
 
 
 def labelled_rows(rows: Any, missing: NDArray[np.bool_], args: argparse.Namespace) -> Any:
@@ -146,16 +173,9 @@ def labelled_rows(rows: Any, missing: NDArray[np.bool_], args: argparse.Namespac
 
 
 def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
-    """Return the columns of whole numbers that are different in every row, and warn of them: few features are like that."""
-    rows = len(frame)
-    if rows < FEWEST_ROWS:
-        return []
-    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
-    whole = [name for name in preparation.numbers if is_plain(kinds[name]) and kinds[name].kind in "iu"]
-    few = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)
-    repeated = (np.diff(few, axis=0) == 0).any(axis=0).tolist()  # rules out nearly all of them
-    whole = [name for name, again in zip(whole, repeated, strict=True) if not again]
-    found = [name for name in whole if len(np.unique(frame[name].to_numpy())) == rows]
+    """Return the features that are different whole numbers in every row, and warn of them: few features are like that."""
+    rows, numbers = len(frame), {*preparation.numbers}
+    found = [name for name in preparation.identifiers if name in numbers]
     if found:
         several = len(found) > 1
         warnings.warn(
@@ -165,11 +185,6 @@ def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
             stacklevel=2,
         )
     return found
-
-
-def quoted_name(name: str) -> str:
-    """Return a column's name as it is written in a list of names."""
-    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
@@ -204,16 +219,24 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     unlabelled = len(y) - raw.shape[0]
     if unlabelled:
         y, weight = y[~missing], None if weight is None else weight[~missing]
-    medians = learn_medians(raw) if args.impute else ()
+    gaps = raw.dtype.kind == "f" and np.isnan(raw.data if sparse.issparse(raw) else raw).any()
+    medians = learn_medians(raw) if args.impute == "median" or (gaps and args.impute is None) else ()
     preparation = MatrixPreparation(raw.shape[1], matrix.first, medians)
+    filled = preparation.gaps(raw)
+    for gap in filled:
+        if gap.rows == raw.shape[0]:
+            raise InvalidInputError(f"{matrix.source} has no values at all in {gap.column}.")
     X = preparation.apply(raw, matrix.source)
+    notes = table_notes({}, preparation, filled)
+    for text in notes:
+        note(args, text)
     y = finite_response(y, name) if args.regression else y
-    return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=preparation.gaps(raw))
+    return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=filled, notes=tuple(notes))
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
     """Refuse options that are for tables in memory only; `reason` says why."""
-    for option in ("drop", "categorical"):
+    for option in ("drop", "categorical", "missing"):
         if getattr(args, option):
             raise InvalidInputError(f"--{option} is for tables: {reason.format(source)}.")
     if args.one_hot:
@@ -224,13 +247,13 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     """Return the data of a column store, with its own target or one from a .npy file; X stays on the disk."""
     X, source = columns.X, columns.source
     refuse_table_options(args, source, "the columns of {} are used as they are")
-    if args.impute:
+    if args.impute == "median":
         raise InvalidInputError(
             f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."
         )
     if args.drop_unlabelled:
         raise InvalidInputError(
-            f"--drop-unlabelled is for data that is read into memory; convert {source} anew with --drop-unlabelled."
+            f"--drop-unlabelled is for data that is read into memory; convert {source} again with --drop-unlabelled."
         )
     arrays = {} if X.y is None else {X.target or "y": X.y}
     target = args.target or next(iter(arrays), "")
@@ -263,7 +286,9 @@ def load_new_data(
     """Return the features of new data, prepared as those of the fit were, and the table itself (None for a matrix)."""
     known: dict[str, Any] = {}
     if isinstance(preparation, TablePreparation):
-        known = {"text": frozenset({*preparation.categories, *args.keep} - {*preparation.numbers})}
+        kept = {*preparation.categories, *preparation.identifiers, *args.keep}
+        missing = tuple(args.missing) or preparation.missing
+        known = {"text": frozenset(kept - {*preparation.numbers}), "missing": missing}
     elif isinstance(preparation, MatrixPreparation):
         known = {"first": preparation.first, "n_features": n_features}
     source = read_data(make_reading(args, **known))

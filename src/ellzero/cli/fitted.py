@@ -16,9 +16,9 @@ from ellzero.cli.output import (
     coefficients,
     columns_used,
     exit_code,
-    made_of,
     note,
     print_result,
+    size_in_words,
 )
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
@@ -84,7 +84,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
 
 def fitted_lines(result: dict[str, Any], how: str) -> list[str]:
     """Return the result as lines of text."""
-    size = f"{result['size']} of {result['n_features']} features{made_of(result)}"
+    size = size_in_words(result, result["n_features"])
     heading = f"{result['loss']} model with {size}, {result['rows']} rows"
     if "total_cost" in result:
         heading += f", total cost {result['total_cost']:.6g}"

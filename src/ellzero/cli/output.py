@@ -98,14 +98,16 @@ def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any
         text.detach()
 
 
-def columns_used(groups: Sequence[str] | None, support: Iterable[int]) -> dict[str, list[str]]:
-    """Return the columns of the table that features of a model were made of, if columns became several features."""
-    return {} if groups is None else {"columns": list(dict.fromkeys(groups[j] for j in support))}
+def columns_used(groups: Sequence[str] | None, support: Iterable[int]) -> dict[str, Any]:
+    """Return the columns of the table that a model uses, and how many there are, if columns became several features."""
+    if groups is None:
+        return {}
+    return {"columns": list(dict.fromkeys(groups[j] for j in support)), "n_columns": len({*groups})}
 
 
-def made_of(result: dict[str, Any]) -> str:
-    """Return in words which columns of the table the features were made of; nothing if each was made of its own."""
+def size_in_words(result: dict[str, Any], p: int) -> str:
+    """Return how large a model is: its features or, where columns became several, the columns that it uses."""
     if "columns" not in result:
-        return ""
-    names = result["columns"]
-    return f" (made of {len(names)} column{'s' * (len(names) != 1)}: {', '.join(map(shown, names))})"
+        return f"{result['size']} of {p} features"
+    names = ", ".join(map(shown, result["columns"]))
+    return f"{len(result['columns'])} of {result['n_columns']} variables{names and f' ({names})'}"

@@ -30,7 +30,7 @@ from ellzero.cli.exit_codes import BAD_INPUT
 DESCRIPTION = """Linear models with few features, chosen by L0 regularisation, and proofs of how good they are.
 
 Data files are tables with named columns (CSV, Parquet, Excel), svmlight/libsvm files or npz files; '-' reads CSV from standard
-input. Columns of text and missing values need --one-hot and --impute median."""
+input. Text becomes categories, missing numbers become medians, and each command says so."""
 
 EXAMPLES = {
     "main": """
@@ -39,7 +39,7 @@ ellzero predict model.json new.csv > predictions.csv
 ellzero certify data.csv --target label --k 5 --out proof.npz""",
     "fit": """
 ellzero fit data.csv --target label --k 10 --out model.json
-ellzero fit data.csv --target label --one-hot --impute median --drop id,date --out model.json
+ellzero fit data.csv --target label --missing='?,-9' --drop ward,date --out model.json
 zcat data.csv.gz | ellzero fit - --target price --regression --json""",
     "predict": """
 ellzero predict model.json new.csv
@@ -70,7 +70,7 @@ ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=
 ellzero verify proof.npz data.csv --target label --exact --json""",
     "report": """
 ellzero report data.csv --target label --out report.html
-ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --subject customer
+ellzero report data.csv --target label --rule one_se --title "Who will pay?" --subject customer
 ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
     "convert": """
 ellzero convert data.csv --target label --out data.columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # columns were found by their names above
         result = predictions(args, estimator, X)
-    kept_columns = copied_columns(args, frame)
+    identifiers = preparation.identifiers if frame is not None and isinstance(preparation, TablePreparation) else ()
+    kept_columns = copied_columns(args, frame, identifiers)
     if not args.json or args.out is not None:
         table = {**kept_columns, **table_columns(result)}
         write_table(args.out, list(table), zip(*table.values(), strict=True))
@@ -76,25 +78,33 @@ def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, A
 
 
 def table_columns(result: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the predictions as columns of a table, by name."""
-    columns = {"prediction": result["predictions"]}
-    if result["classes"] is None and np.ndim(result["predictions"]) == 2:  # several targets
-        columns = {f"prediction_{j}": list(column) for j, column in enumerate(zip(*result["predictions"], strict=True))}
+    """Return the predictions as columns of a table, by name; numbers have six digits (--json has all of them)."""
+    if result["classes"] is not None:
+        columns = {"prediction": result["predictions"]}
+    elif np.ndim(result["predictions"]) == 2:  # several targets
+        columns = {f"prediction_{j}": six_digits(column) for j, column in enumerate(zip(*result["predictions"], strict=True))}
+    else:
+        columns = {"prediction": six_digits(result["predictions"])}
     for name, word in (("probabilities", "probability"), ("decisions", "decision")):
         values = np.array(result.get(name, []), dtype=np.float64)
         if name in result and values.ndim == 1:
-            columns[word] = values.tolist()
+            columns[word] = six_digits(values)
         elif name in result:
             labels = range(values.shape[1]) if result["classes"] is None else result["classes"]
-            columns |= {f"{word}_{label}": values[:, c].tolist() for c, label in enumerate(labels)}
+            columns |= {f"{word}_{label}": six_digits(values[:, c]) for c, label in enumerate(labels)}
     return columns
 
 
-def copied_columns(args: argparse.Namespace, frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of the data that --keep copies."""
-    if not args.keep:
-        return {}
-    if frame is None:
+def six_digits(values: Iterable[float]) -> list[str]:
+    """Return numbers as people read them."""
+    return [f"{value:.6g}" for value in values]
+
+
+def copied_columns(args: argparse.Namespace, frame: Any, identifiers: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return the columns of the data that --keep copies, by default those that told the rows of the fit apart."""
+    if args.keep and frame is None:
         raise InvalidInputError(f"--keep is for tables: the columns of {args.data} have no names.")
-    check_presence(frame, args.keep, args.data, "--keep: ")
-    return {name: as_text(frame[name]).tolist() for name in args.keep}
+    names = args.keep or [name for name in identifiers if name in frame.columns]
+    if names:
+        check_presence(frame, names, args.data, "--keep: ")
+    return {name: as_text(frame[name]).tolist() for name in names}

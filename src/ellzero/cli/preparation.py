@@ -20,19 +20,17 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import one_line, quoted
 from ellzero.base.validation import as_count
+from ellzero.cli.inspection import distinct_text, few, odd_numbers, too_many
 from ellzero.tables.columns import as_text, check_presence, kinds_of, number_matrix, worded
-from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = "(missing)"
-ADVICE = "fill them with --impute median"
 FINITE = "; leave out with --drop, or read them as missing with --missing inf"
-UNKNOWN_MEDIANS = ", and the model was fitted without --impute median."
+UNKNOWN_MEDIANS = ", and the model knows no medians to fill them with."
 DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
-FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
 
 
 class Gap(NamedTuple):
@@ -50,11 +48,15 @@ class Preparation:
     ----------
     medians : of the columns of numbers; none: missing values are refused
     categories : of columns of text, by column, in the order of the features; None among them is a missing value
+    identifiers : columns that tell the rows apart; predictions keep them
+    missing : words for a missing value in addition to the usual ones
 
     """
 
     medians: tuple[float, ...]
     categories: dict[str, tuple[str | None, ...]]
+    identifiers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def groups(self) -> list[str] | None:
@@ -64,6 +66,10 @@ class Preparation:
     def features_of(self, column: str) -> list[str]:
         """Return the features that a column becomes."""
         return [column]
+
+    def words(self) -> dict[str, list[str]]:
+        """Return identifiers and words for a missing value, for the model file."""
+        return {"identifiers": list(self.identifiers), "missing": list(self.missing)}
 
     def gap(self, column: str, j: int, rows: int) -> Gap:
         """Return what becomes of the missing values of a column of numbers."""
@@ -87,6 +93,8 @@ class TablePreparation(Preparation):
     numbers: tuple[str, ...]
     medians: tuple[float, ...] = ()
     categories: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    identifiers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -114,7 +122,7 @@ class TablePreparation(Preparation):
         return self.indicators(column) if column in self.categories else [column]
 
     def apply(self, frame: pd.DataFrame, source: str, used: set[str] | None = None) -> tuple[Any, list[str]]:
-        """Return the matrix of a table, and notes on categories that are not known.
+        """Return the matrix of a table, and notes on categories that are not known and on gaps in new data.
 
         Only columns with a feature in `used` need be there (all of them if it is None). The others are zero, which changes no
         prediction of a model that does not use them.
@@ -126,24 +134,30 @@ class TablePreparation(Preparation):
         if len(present) < len(self.numbers):
             known, numbers = numbers, np.zeros((len(frame), len(self.numbers)), order="F")
             numbers[:, present] = known
+        notes = [] if used is None else self.filled(frame, [self.numbers[j] for j in present])
         numbers = self.without_gaps(numbers, new=used is not None)
         if not self.categories:
-            return numbers, []
+            return numbers, notes
         text = np.full((len(frame), len(self.categories)), None, dtype=object)
         for j, name in enumerate(self.categories):
             if name in needed:
                 text[:, j] = as_text(frame[name])
         indicators = self.encoded(text)
-        notes = [note for j, name in enumerate(self.categories) if name in needed for note in self.unknown(name, text[:, j])]
+        notes += [note for j, name in enumerate(self.categories) if name in needed for note in self.unknown(name, text[:, j])]
         if indicators.shape[1] > DENSE_INDICATORS:
             return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
 
-    def gaps(self, frame: pd.DataFrame) -> list[Gap]:
+    def filled(self, frame: pd.DataFrame, names: list[str]) -> list[str]:
+        """Return a note on missing numbers of new data, if there are any and medians for them."""
+        gaps = [gap for gap in self.gaps(frame[names], names) if gap.filled is not None]
+        return [f"missing values are filled with medians of the fit: {gaps_in_words(gaps)}."] if gaps else []
+
+    def gaps(self, frame: pd.DataFrame, columns: list[str] | None = None) -> list[Gap]:
         """Return the columns of a table that have missing values, how many, and what becomes of them."""
         places = {name: j for j, name in enumerate(self.numbers)}
         found = []
-        for name in self.columns:
+        for name in self.columns if columns is None else columns:
             if rows := int(frame[name].isna().sum()):
                 found.append(self.gap(name, places[name], rows) if name in places else Gap(name, rows, MISSING))
         return found
@@ -192,6 +206,7 @@ class TablePreparation(Preparation):
             "numbers": list(self.numbers),
             "medians": list(self.medians),
             "categories": [{"column": name, "values": list(values)} for name, values in self.categories.items()],
+            **self.words(),
         }
 
 
@@ -220,7 +235,7 @@ class MatrixPreparation(Preparation):
             return X
         if not self.medians:
             what = f"{source} has missing values (NaN), the first in {self.features[missing[0]]}"
-            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
+            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; leave out --impute none to fill them.")
         return self.fill(X)
 
     def gaps(self, X: Any) -> list[Gap]:
@@ -251,20 +266,18 @@ def category_name(value: str | None) -> str:
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
     """Learn the preparation of a table; columns that need an option that was not given are refused by name."""
     kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
-    numbers, text, dates = ([name for name, kind in kinds.items() if kind == wanted] for wanted in ("number", "text", "date"))
-    empty = frame.columns[frame.isna().all().to_numpy()].tolist()
-    full = [name for name in text if name not in empty]
-    full_numbers = [name for name in numbers if name not in empty]
-    coded = full if one_hot else [name for name in full if name in categorical]
+    numbers, text = ([name for name, kind in kinds.items() if kind == wanted] for wanted in ("number", "text"))
+    coded = text if one_hot else [name for name in text if name in categorical]
+    odd = odd_numbers(frame, [name for name in text if name not in categorical])
+    strange = {name for names in odd.values() for name in names}
     refuse_together(
         source,
         [
-            lambda: refuse(dates, "holds", "dates; leave out with --drop, or turn into numbers."),
-            lambda: refuse(empty, "has", f"no values at all in {source}; leave out with --drop."),
-            *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
-            *(partial(learn_categories, frame[name]) for name in coded),
-            lambda: number_matrix(frame, full_numbers, source, FINITE),
-            lambda: None if impute else refuse_gaps([name for name in full_numbers if frame[name].isna().any()]),
+            *(partial(refuse, names, "holds", said) for said, names in odd.items()),
+            lambda: refuse([name for name in text if name not in {*coded, *strange}], "holds", "text; leave out with --drop."),
+            *(partial(learn_categories, frame[name]) for name in coded if name in categorical),
+            lambda: number_matrix(frame, numbers, source, FINITE),
+            lambda: None if impute else refuse_gaps([name for name in numbers if frame[name].isna().any()]),
         ],
     )
     categories = {name: learn_categories(frame[name]) for name in text}
@@ -272,6 +285,38 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
     preparation = TablePreparation(tuple(numbers), medians, categories)
     refuse_twice(source, preparation.features)  # a column may have the very name of an indicator of another
     return preparation
+
+
+def table_notes(left_out: dict[str, list[str]], preparation: Preparation, gaps: list[Gap]) -> list[str]:
+    """Return in a few sentences what became of the columns of a table."""
+    notes = [f"{left_out_in_words(left_out).strip(' ()')}."] if left_out else []
+    if preparation.categories:
+        coded = [
+            f"{quoted(name)}{f' ({len(values)})' * (values != (None,))}" for name, values in preparation.categories.items()
+        ]
+        notes.append(f"text as categories: {few(coded)}.")
+    if gaps:
+        notes.append(f"missing values: {gaps_in_words(gaps)}.")
+    return notes
+
+
+def left_out_in_words(left_out: dict[str, list[str]]) -> str:
+    """Return which columns are left out and why, in brackets; nothing if none is."""
+    parts = [f"{few([quoted(name) for name in names])}, {reason}" for reason, names in left_out.items()]
+    return f" (left out: {'; '.join(parts)})" if parts else ""
+
+
+def gaps_in_words(gaps: list[Gap]) -> str:
+    """Return which columns have missing values, in how many rows, and what they become."""
+    words = []
+    for gap in gaps:
+        fill = (
+            f" (median {gap.filled:.6g})"
+            if isinstance(gap.filled, float)
+            else " (a value of its own)" * (gap.filled is not None)
+        )
+        words.append(f"{quoted(gap.column)} in {gap.rows} row{'s' * (gap.rows != 1)}{fill}")
+    return few(words)
 
 
 def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
@@ -299,7 +344,8 @@ def refuse(names: list[str], verb: str, what: str) -> None:
 
 def refuse_gaps(names: list[str], new: bool = False) -> None:
     """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
-    refuse(names, "has", f"missing values{UNKNOWN_MEDIANS if new else f'; {ADVICE}, or leave out with --drop.'}")
+    remedy = UNKNOWN_MEDIANS if new else "; leave out --impute none to fill them, or leave out the columns with --drop."
+    refuse(names, "has", f"missing values{remedy}")
 
 
 def learn_medians(X: Any) -> tuple[float, ...]:
@@ -307,53 +353,20 @@ def learn_medians(X: Any) -> tuple[float, ...]:
     with whole_imports():
         from sklearn.impute import SimpleImputer  # slow to import
 
+    if not sparse.issparse(X) and not np.isnan(X).any():
+        return tuple(float(np.median(column)) for column in X.T)  # without the imputer's copies and masks
     return tuple(map(float, SimpleImputer(strategy="median", keep_empty_features=True).fit(X).statistics_))
 
 
 def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
     """Return the values of a column of text in order, a missing one last; refuse a column in which nearly all values differ."""
-    values = as_text(column)
-    distinct = {*values}
-    known = sorted(distinct - {None})
-    if len(known) > FEW and 2 * len(known) > len(values):
+    known, rows = distinct_text(column)
+    if too_many(known, rows):
         raise InvalidInputError(
-            f"column {quoted(column.name)} has {len(known)} different values in {len(values)} rows "
+            f"column {quoted(column.name)} has {len(known)} different values in {rows} rows "
             f"(such as {quoted(known[0])}), too many for categories; leave it out with --drop."
         )
-    return (*known, None) if None in distinct else tuple(known)
-
-
-def alike(frame: pd.DataFrame, text: list[str]) -> list[list[str]]:
-    """Return columns of text in groups of which `refuse_text` would say the same."""
-    groups: dict[str, list[str]] = {}
-    for name in text:
-        try:
-            refuse_text(frame, [name])
-        except InvalidInputError as error:
-            advice = str(error).rpartition(";")[2]
-            groups.setdefault(name if "too many for categories" in str(error) else advice, []).append(name)
-    return list(groups.values())
-
-
-def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
-    """Refuse text without --one-hot, and guess its meaning: categories, marks of missing values, or a decimal comma."""
-    pandas = need("pandas")
-    values = frame[text[0]].dropna().astype(str)
-    numeric = pandas.to_numeric(values, errors="coerce")
-    holds = "holds" if len(text) == 1 else "hold"
-    if numeric.notna().all():
-        raise InvalidInputError(
-            f"{worded(text)} {holds} numbers with a decimal point (such as {quoted(values.iloc[0])}); leave out --decimal."
-        )
-    odd = values[numeric.isna()].iloc[0]
-    what = f"{worded(text)} {holds} text (such as {quoted(odd)})"
-    if numeric.notna().mean() > 0.5:
-        raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {quoted(odd)}.")
-    if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():
-        raise InvalidInputError(f"{what}; if the comma is a decimal mark, add --decimal ','.")
-    learn_categories(frame[text[0]])  # text that cannot be categories either gets its own message
-    them = "it" if len(text) == 1 else "them"
-    raise InvalidInputError(f"{what}; code {them} as categories with --one-hot, or leave {them} out with --drop.")
+    return (*known, None) if column.isna().any() else tuple(known)
 
 
 def restore(kept: Any) -> TablePreparation | MatrixPreparation:
@@ -372,9 +385,17 @@ def restore(kept: Any) -> TablePreparation | MatrixPreparation:
             raise ValueError("names and categories must be strings, medians one for each column of numbers")
         if len({*numbers, *categories}) < len(numbers) + len(kept["categories"]) or not all(categories.values()):
             raise ValueError("columns must be different, and categories must have values")
-        return TablePreparation(numbers, medians, categories)
+        return TablePreparation(numbers, medians, categories, *words_of(kept))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(f"the model file's preparation cannot be read: {one_line(error)}.") from None
+
+
+def words_of(kept: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the identifiers of a model file, and its words for a missing value."""
+    identifiers, missing = tuple(kept.get("identifiers", ())), tuple(kept.get("missing", ()))
+    if not all(isinstance(word, str) for word in (*identifiers, *missing)):
+        raise ValueError("identifiers and words for a missing value must be strings")
+    return identifiers, missing
 
 
 def number_of(value: Any) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
-from ellzero.cli.preparation import MISSING, Gap, TablePreparation, refuse
+from ellzero.cli.inspection import odd_numbers
+from ellzero.cli.preparation import MISSING, Gap, TablePreparation, refuse, refuse_together, words_of
 from ellzero.scores.thresholds import Question, Thresholds, missing_in
 from ellzero.tables.columns import as_text, check_presence, kinds_of, number_matrix
 from ellzero.tables.optional import need
@@ -59,26 +61,28 @@ class QuestionPreparation(TablePreparation):
         """Return a column as numbers, or as text."""
         return as_text(frame[name]) if name in self.categories else number_matrix(frame, [name], source)[:, 0]
 
-    def gaps(self, frame: pd.DataFrame) -> list[Gap]:
+    def gaps(self, frame: pd.DataFrame, columns: list[str] | None = None) -> list[Gap]:
         """Return the columns of a table that have missing values, and how many: a question asks for them."""
-        rows = {name: int(frame[name].isna().sum()) for name in self.columns}
+        rows = {name: int(frame[name].isna().sum()) for name in columns or self.columns}
         return [Gap(name, count, MISSING) for name, count in rows.items() if count]
 
     def to_json(self) -> dict[str, Any]:
         """Return the preparation as plain lists and numbers, for the model file."""
         asked = [{"name": q.name, "column": q.variable, "cut": q.cut, "value": q.value} for q in self.questions]
-        return {"kind": "questions", "numbers": list(self.numbers), "text": list(self.categories), "questions": asked}
+        return {
+            "kind": "questions",
+            "numbers": list(self.numbers),
+            "text": list(self.categories),
+            "questions": asked,
+            **self.words(),
+        }
 
 
 def learn_questions(frame: pd.DataFrame, source: str, args: argparse.Namespace) -> QuestionPreparation:
     """Learn the questions about the columns of a table."""
     kinds = {**kinds_of(frame), **dict.fromkeys(args.categorical, "text")}
-    refuse(
-        [name for name, kind in kinds.items() if kind == "date"], "holds", "dates; leave out with --drop, or turn into numbers."
-    )
-    refuse(
-        frame.columns[frame.isna().all().to_numpy()].tolist(), "has", f"no values at all in {source}; leave out with --drop."
-    )
+    odd = odd_numbers(frame, [name for name, kind in kinds.items() if kind == "text" and name not in args.categorical])
+    refuse_together(source, [partial(refuse, names, "holds", said) for said, names in odd.items()])
     numbers = tuple(name for name, kind in kinds.items() if kind == "number")
     plain = QuestionPreparation(numbers, (), {name: (None,) for name, kind in kinds.items() if kind == "text"})
     table = need("pandas").DataFrame({name: plain.column(frame, name, source) for name in kinds}, index=frame.index)
@@ -87,7 +91,7 @@ def learn_questions(frame: pd.DataFrame, source: str, args: argparse.Namespace) 
     )
     cuts.fit(table)
     sides = tuple(cuts.lower_.tolist()), tuple(cuts.upper_.tolist())
-    return QuestionPreparation(numbers, (), plain.categories, tuple(cuts.questions_), *sides)
+    return QuestionPreparation(numbers, (), plain.categories, questions=tuple(cuts.questions_), lower=sides[0], upper=sides[1])
 
 
 def named(given: list[str], option: str) -> dict[str, Any]:
@@ -126,4 +130,4 @@ def checked_questions(kept: dict[str, Any]) -> QuestionPreparation:
         of_text = q.value is None or (isinstance(q.value, str) and q.cut is None and q.variable in text)
         if not (of_number and of_text and q.variable in {*numbers, *text}):
             raise ValueError("a question is neither about a number nor about a text")
-    return QuestionPreparation(tuple(numbers), (), dict.fromkeys(text, (None,)), tuple(asked))
+    return QuestionPreparation(tuple(numbers), (), dict.fromkeys(text, (None,)), *words_of(kept), questions=tuple(asked))

@@ -10,8 +10,9 @@ from scipy import sparse
 
 import ellzero
 from ellzero.base.quoting import LONGEST_PATH, shown
-from ellzero.cli.data import Data, load_data, quoted_name
+from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
+from ellzero.cli.inspection import quoted_name
 from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.parser import make_parser
 from ellzero.cli.preparation import TablePreparation, category_name
@@ -61,7 +62,11 @@ def run(args: argparse.Namespace) -> int:
 
 def data_arguments(args: argparse.Namespace) -> list[str]:
     """Return the arguments that other commands need to read the data in the same way; the page shows them."""
-    lists = {"drop": map(quoted_name, args.drop), "categorical": map(quoted_name, args.categorical), "missing": args.missing}
+    lists = {
+        "drop": map(quoted_name, args.drop),
+        "categorical": map(quoted_name, args.categorical),
+        "missing": map(quoted_name, args.missing),
+    }
     words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
     usual = make_parser().parse_args(["report", "data.csv"])
     for option in READING:
@@ -73,7 +78,7 @@ def data_arguments(args: argparse.Namespace) -> list[str]:
 
 def notes_on(data: Data) -> list[str]:
     """Return sentences on how the features were made from the columns."""
-    preparation, notes = data.preparation, []
+    notes = []
     if data.unlabelled:
         one = data.unlabelled == 1
         notes.append(f"{data.unlabelled:,} row{'' if one else 's'} without a target {'is' if one else 'are'} left out.")
@@ -81,11 +86,7 @@ def notes_on(data: Data) -> list[str]:
         notes.append(
             f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?"
         )
-    if preparation.categories:
-        several = len(preparation.categories) > 1
-        columns = ", ".join(map(shown, preparation.categories))
-        notes.append(f"Column{'s' * several} {columns} {'are' if several else 'is'} coded by an indicator for each category.")
-    return notes
+    return [*notes, *(text[0].upper() + text[1:] for text in data.notes)]
 
 
 def categories_of(data: Data) -> dict[str, dict[str, str | None]]:

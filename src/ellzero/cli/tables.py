@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
-from ellzero.base.quoting import in_bytes
+from ellzero.base.quoting import in_bytes, quoted
 from ellzero.base.reading import Malformed, check_shape, most_bytes
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.tables.arrays import check_is_matrix, open_archive
+from ellzero.tables.columns import is_number
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.tables.optional import need
@@ -55,6 +56,7 @@ class Table:
     source: str
     frame: pd.DataFrame
     decimal: str = "."
+    notes: tuple[str, ...] = ()  # how it was read, where the file had to tell
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,9 @@ def read_data(how: Reading) -> Table | Matrix | Columns:
     with undamaged(how.shown), ExitStack() as stack:
         stream = Stream(how.source, stack, in_memory=True)
         found = READERS[how.format](how, stream, stack)
-    if isinstance(found, Matrix):
-        return found
-    if not len(found):
+    if isinstance(found, Table) and not len(found.frame):
         raise InvalidInputError(f"{how.shown} has no rows.")
-    return Table(how.shown, found, how.decimal)
+    return found
 
 
 def format_to_read(name: str) -> str:
@@ -101,16 +101,18 @@ def format_to_read(name: str) -> str:
     return format_by_name(name, FORMATS, "add --format")
 
 
-def read_text(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
+def read_text(how: Reading, stream: Stream, stack: ExitStack) -> Table:
     """Read a CSV file, whose header must have different names."""
     content = stream.content
     if how.progress is not None and stream.size >= LARGE:
         content = Watched(stream, how.progress)
-    (frame,) = TextTable(how, content).batches(None, how.text, stack)
-    return frame.copy() if frame.shape[1] > WIDE else frame  # one array in place of one for each column, which all take time
+    text = TextTable(how, content)
+    (frame,) = text.batches(None, how.text, stack)
+    frame = frame.copy() if frame.shape[1] > WIDE else frame  # one array instead of one for each column, which all take time
+    return Table(how.shown, frame, text.decimal, (*text.notes, *absent_words(how, text.sought.absent)))
 
 
-def read_parquet(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
+def read_parquet(how: Reading, stream: Stream, stack: ExitStack) -> Table:
     """Read a Parquet file."""
     need("pandas")
     file = open_parquet(stream.raw, how.shown, stack)
@@ -123,10 +125,10 @@ def read_parquet(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame
             )
         frame = file.read().to_pandas().reset_index(drop=True)
     frame.columns = frame.columns.map(str)
-    return frame
+    return without_words(how, frame)
 
 
-def read_excel(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
+def read_excel(how: Reading, stream: Stream, stack: ExitStack) -> Table:
     """Read the first sheet of an Excel file, whose first row holds the names of the columns."""
     pandas = need("pandas")
     need("openpyxl", "excel")
@@ -135,13 +137,31 @@ def read_excel(how: Reading, stream: Stream, stack: ExitStack) -> pd.DataFrame:
             if sum(member.file_size for member in archive.infolist()) > most_bytes(stream.size):
                 raise Malformed(f"it claims more than {in_bytes(stream.size)} of Excel can hold")
         header = pandas.read_excel(stream.raw, header=None, nrows=1, engine="openpyxl", dtype=str, keep_default_na=False)
-        missing, text = list(how.missing), dict.fromkeys(how.text, str)
-        frame = pandas.read_excel(stream.raw, engine="openpyxl", na_values=missing, dtype=text)
+        frame = pandas.read_excel(stream.raw, engine="openpyxl", dtype=dict.fromkeys(how.text, str))
     if header.empty:
         raise InvalidInputError(f"{how.shown} is empty.")
     refuse_twice(how.shown, [name for name in header.iloc[0].tolist() if name])
     frame.columns = frame.columns.map(str)
-    return frame
+    return without_words(how, frame)
+
+
+def without_words(how: Reading, frame: pd.DataFrame) -> Table:
+    """Return a table of cells that have types, in which words for a missing value are missing."""
+    absent = []
+    for word in how.missing:
+        number = [float(word)] if is_number(word) else []
+        there = frame.isin([word, *number])
+        if there.to_numpy().any():
+            frame = frame.mask(there).infer_objects()
+        else:
+            absent.append(word)
+    return Table(how.shown, frame, notes=absent_words(how, absent))
+
+
+def absent_words(how: Reading, absent: Iterable[str]) -> tuple[str, ...]:
+    """Return a note on words for a missing value that a file does not have."""
+    words = " or ".join(map(quoted, absent))
+    return (f"--missing: no field of {how.shown} is {words}.",) if words else ()
 
 
 def read_svmlight(how: Reading, stream: Stream, stack: ExitStack) -> Matrix:

@@ -44,7 +44,7 @@ def convert(
     regression: bool = False,
     impute: str | None = None,
     separator: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     encoding: str = "utf-8",
     missing: str | Iterable[str] = (),
     overwrite: bool = False,
@@ -83,7 +83,8 @@ def convert(
     impute : "median", "mean" or "mode", optional
         Fill missing values with this number of their column; otherwise they are refused. Of several modes, the smallest.
     separator, decimal, encoding, missing : optional
-        Format of a text table; `missing`: words for a missing value in addition to the usual ones.
+        Format of a text table; by default separator and decimal mark are those that its first lines suggest. `missing`: words
+        for a missing value in addition to the usual ones.
     overwrite : bool
         Whether a column store of this name may be replaced.
     memory : int or str

@@ -11,7 +11,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,7 @@ def rows_of_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> D
     plan.refuse("target_file")
     stream = Stream(plan.source, stack)
     table = TextTable(plan, stream.content)
+    plan = replace(plan, decimal=table.decimal)
     rows = TextRows(plan, table.header, folder, stack)
     wide = len(table.header) > WIDE and len(table.options["sep"]) == 1
     for part in (wide_parts if wide else narrow_parts)(plan, table, rows.names, stack):
@@ -232,7 +233,7 @@ def as_column(fields: list[str], plan: Plan, dtype: Any = None) -> pd.Series:
             sep=NO_SEPARATOR,
             skip_blank_lines=False,
             quoting=csv.QUOTE_NONE,
-            decimal=plan.decimal,
+            decimal=plan.decimal or ".",
             na_values=list(plan.missing),
             dtype=dtype,
             low_memory=False,

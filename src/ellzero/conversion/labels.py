@@ -40,7 +40,9 @@ class Labels:
             )
         if known.any():
             there = column[known]
-            self.parts.append(column_response(there, plan.shown, plan.decimal) if plan.regression else column_labels(there))
+            self.parts.append(
+                column_response(there, plan.shown, plan.decimal or ".") if plan.regression else column_labels(there)
+            )
         return known
 
     def joined(self) -> NDArray[Any]:

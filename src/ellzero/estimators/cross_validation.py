@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ellzero.base.notebook import html_table
-from ellzero.base.quoting import shown
 from ellzero.estimators.choice import Choice, Column, Place
 from ellzero.estimators.resampling import Split
+from ellzero.estimators.scoring import NEGATIVE_LOSS, is_loss, name_score
 from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
 from ellzero.tables.optional import need
 
@@ -59,6 +59,21 @@ class CrossValidation:
         """The column of `best`."""
         return self.columns[self.best[0]]
 
+    @property
+    def held_out(self) -> str:
+        """The held-out score of the choice in words; a loss is positive."""
+        value, error = self.as_shown(self.choice.score), self.choice.standard_error
+        return f"held-out {self.score_name} {value:.4g} +- {error:.2g}"
+
+    @property
+    def score_name(self) -> str:
+        """The name of the score, or of the loss that it is the negative of."""
+        return "loss" if self.scoring == NEGATIVE_LOSS else name_score(self.scoring, "").removeprefix("held-out ")
+
+    def as_shown(self, score: float) -> float:
+        """Return `score` as people read it: a loss is positive."""
+        return -score if is_loss(self.scoring) else score
+
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each point of each column, as a pandas data frame."""
         pandas = need("pandas", "frame")
@@ -103,7 +118,8 @@ class CrossValidation:
         head, rows, chosen = self._table()
         return "\n".join(
             [
-                f"cross-validation: {len(self.splits)} folds, {models} models, {shown(self.scoring)}",
+                f"{self.held_out} ({'lower' if is_loss(self.scoring) else 'higher'} is better; {len(self.splits)} folds, "
+                f"{models} models)",
                 f"chosen ({self.rule}): {self.choice.why}",
                 *(
                     " ".join(f"{text:>{width}}" for text, width in zip(line, WIDTHS[-len(head) :], strict=True)) + mark
@@ -136,7 +152,7 @@ class CrossValidation:
 
         def row(point: int) -> list[str]:
             size, mean, error = column.size[point], column.mean[point], column.standard_error[point]
-            return [*([f"{of_class[point]}"] if own else []), f"{size}", f"{mean:.6g}", f"{error:.2g}"]
+            return [*([f"{of_class[point]}"] if own else []), f"{size}", f"{self.as_shown(mean):.6g}", f"{error:.2g}"]
 
-        head = [*(["per class", "in all"] if own else ["features"]), "score", "+-"]
+        head = [*(["per class", "in all"] if own else ["features"]), "loss" if is_loss(self.scoring) else "score", "+-"]
         return head, [row(point) for point in sorted(best.values())], row(chosen)

@@ -17,8 +17,8 @@ class DataFile:
 
     source: str  # a file's name, "-" for standard input
     format: str
-    separator: str | None = None
-    decimal: str = "."
+    separator: str | None = None  # None: as the first lines suggest
+    decimal: str | None = None  # the same
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()  # words for a missing value in addition to the usual ones
 

@@ -11,9 +11,9 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import IO, Any
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.progress import ProgressCallback
@@ -29,6 +29,9 @@ LEAST_TEXT = 16 << 20
 FIRST_BYTES = 1 << 16
 SVMLIGHT_LINE = re.compile(rb"\s*[-+.\deE]+(,[-+.\deE]+)*(\s+(\d+|qid):\S+)*(\s+\d*)?(\s*#.*)?\s*")
 """A label, or several between commas, and pairs of an index and a value; the last one may be cut off."""
+FIELD = rb"[,;|\t\r\n\"] *%s(?=[,;|\t\r\n\"])"
+"""A word between separators, quotes or ends of a line."""
+LONGEST_WORD = 256
 MOST_TIMES = 16
 """A larger file may hold this multiple of its own size."""
 
@@ -135,6 +138,33 @@ class Watched:
         return data
 
 
+class Sought:
+    """A stream of a table's text in which some words are looked for; `absent` are those that no field was so far."""
+
+    def __init__(self, stream: Any, words: Iterable[str], encoding: str) -> None:
+        self.stream = stream
+        wide = encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32"))  # whose bytes these patterns do not fit
+        self.absent = {} if wide else {word: field_pattern(word, encoding) for word in words}
+        self.rest = b"\n"
+
+    def read(self, size: int) -> bytes:
+        """Return at most this many bytes, none at the end."""
+        data: bytes = self.stream.read(size)
+        if self.absent:
+            text = self.rest + (data or b"\n")
+            self.absent = {word: pattern for word, pattern in self.absent.items() if not pattern.search(text)}
+            self.rest = text[-LONGEST_WORD:]
+        return data
+
+
+def field_pattern(word: str, encoding: str) -> re.Pattern[bytes]:
+    """Return a pattern of a field that holds a word, or a number however many zeros it ends in."""
+    with suppress(ValueError):
+        float(word)
+        return re.compile(FIELD % (re.escape(word.encode()) + rb"(?:[.,]0*)?"))
+    return re.compile(FIELD % re.escape(word.encode(encoding, "ignore")))
+
+
 class Limited(io.RawIOBase):
     """The text of a compressed file of this size, which is refused where it goes on for too long."""
 
@@ -164,7 +194,7 @@ class Limited(io.RawIOBase):
 class Replayed(io.RawIOBase):
     """A stream whose beginning can be read twice, even if it is a pipe: bytes read before `rewind` come again after it."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: Any) -> None:
         self.stream = stream
         self.kept = bytearray()
         self.keeping = True
@@ -185,6 +215,13 @@ class Replayed(io.RawIOBase):
                 self.kept += data
         buffer[: len(data)] = data
         return len(data)
+
+    def start(self, size: int) -> bytes:
+        """Return the first bytes of the stream, at most `size`; they come again."""
+        while len(self.kept) < size and (data := self.stream.read(size - len(self.kept))):
+            self.kept += data
+        self.again = memoryview(bytes(self.kept))
+        return bytes(self.kept)
 
     def rewind(self) -> None:
         """Begin again; this works once."""
