@@ -80,7 +80,7 @@ bench-multiclass: $(VENV)/.built
 bench-alternatives: $(VENV)/.built
 	$(BIN)/python -m benchmarks.alternatives $(BENCH)
 
-# Score cards, beside FasterRisk's and fastsparsegams' if they are installed.
+# FasterRisk lives in an environment of its own: ELLZERO_FASTERRISK_PYTHON names its interpreter.
 bench-scores: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scores $(BENCH)
 

@@ -2,16 +2,18 @@
 
 python -m benchmarks.scores [--quick] [--only SECTION] [--out FILE]
 
-ELLZERO_DATA names the folder with the real data. FasterRisk and fastsparsegams take part if they are installed. Sections that
-a call leaves out are kept from the last one (build/bench-scores.json).
+ELLZERO_DATA names the folder with the real data, ELLZERO_FASTERRISK_PYTHON an interpreter that has FasterRisk.
+fastsparsegams takes part if it is installed. Sections that a call leaves out are kept from the last one
+(build/bench-scores.json).
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import subprocess
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,11 +27,29 @@ from sklearn.model_selection import StratifiedKFold
 
 import ellzero as ez
 from benchmarks.exact_data import file_of, missing
+from benchmarks.processes import THREAD_VARIABLES
 from benchmarks.sections import Report, Section, arguments_of
 from ellzero.scores.problem import Card, FoundCard
 from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
+# FasterRisk needs old versions of its libraries, and so an interpreter of its own.
+FASTER_RISK = """
+import sys, time
+import numpy as np
+from fasterrisk.fasterrisk import RiskScoreOptimizer
+
+folder, k = sys.argv[1], int(sys.argv[2])
+data = np.load(folder + "/data.npz")
+start = time.perf_counter()
+optimizer = RiskScoreOptimizer(X=data["X"].astype(float), y=data["y"], k=k)
+optimizer.optimize()
+multipliers, intercepts, coefficients = optimizer.get_models()
+seconds = time.perf_counter() - start
+models = {"multipliers": multipliers, "intercepts": intercepts, "coefficients": coefficients}
+np.savez(folder + "/models.npz", seconds=seconds, **models)
+"""
+LONGEST = 300.0  # seconds of FasterRisk
 SECONDS, THREADS = 60.0, 2
 INTRODUCTION = """# Score cards
 
@@ -45,8 +65,8 @@ FOLDS_TEXT = """The same five folds for all; questions are made from the trainin
 held-out rows. The slope is that of held-out labels on log-odds: 1 is perfect, below 1 is too sure."""
 WIDE_TEXT = """Every distinct value is a threshold: FICO {fico}, COMPAS {compas}. Search without a proof, `n_jobs={threads}`."""
 MONOTONE_TEXT = """Every threshold's coefficient is at least zero, or at most zero, as the attribute's correlation with the
-target says. Logistic loss, lambda_2 = 1e-4 (mean loss), coordinate descent with bounds; fastsparsegams has the same penalty,
-scaled to its sum of losses, and its own bounds. Of each path: the model with the most thresholds up to a size. AUC is that of
+target says, and at most 10 either way. Logistic loss without shrinkage, coordinate descent; fastsparsegams has the same
+bounds. Of each path: the model with the most thresholds up to a size. AUC is that of
 a fifth of the rows, held out."""
 HEADER = [
     "data",
@@ -121,26 +141,30 @@ def drawn(name: str) -> Questions:
 
 
 def faster_risk(X: NDArray[Any], y: Array, k: int) -> tuple[Card, Card, float] | None:
-    """Return FasterRisk's card, the best of its pool after a refit, and its seconds; None if it is not installed."""
-    try:
-        from fasterrisk.fasterrisk import RiskScoreOptimizer
-    except ImportError:
+    """Return FasterRisk's card, the best of its pool after a refit, and its seconds; None if there is none in time."""
+    python = os.environ.get("ELLZERO_FASTERRISK_PYTHON")
+    if not python:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        start = time.perf_counter()
-        optimizer = RiskScoreOptimizer(X=X.astype(np.float64), y=y, k=k)
-        optimizer.optimize()
-        multipliers, intercepts, coefficients = optimizer.get_models()
-        seconds = time.perf_counter() - start
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/data.npz", X=X, y=y)
+        words = [python, "-W", "ignore", "-c", FASTER_RISK, folder, str(k)]
+        try:
+            subprocess.run(words, check=True, timeout=LONGEST, stdout=subprocess.DEVNULL, env=os.environ | one_thread())
+        except subprocess.TimeoutExpired:
+            return None
+        found = np.load(f"{folder}/models.npz")
     problem = ez.RiskScore(k)._problem(X, y, None)
     cards = []
-    for multiplier, intercept, points in zip(multipliers, intercepts, coefficients, strict=True):
+    for multiplier, intercept, points in zip(found["multipliers"], found["intercepts"], found["coefficients"], strict=True):
         support = np.flatnonzero(points)
         whole, scale, start_at = points[support].astype(np.int64), 1.0 / float(multiplier), float(intercept / multiplier)
         cards.append(Card(support, whole, scale, start_at, problem.objective(support, whole, scale, start_at)))
     refits = [problem.card(FoundCard(card.support.tolist(), card.points.tolist(), *refit(X, y, card))) for card in cards]
-    return min(cards, key=loss_of), min(refits, key=loss_of), seconds
+    return min(cards, key=loss_of), min(refits, key=loss_of), float(found["seconds"])
+
+
+def one_thread() -> dict[str, str]:
+    return dict.fromkeys(THREAD_VARIABLES, "1")
 
 
 def loss_of(card: Card) -> float:
@@ -293,10 +317,7 @@ def fastsparsegams_path(X: Array, y: Array, low: Array, high: Array, most: int, 
         X,
         y,
         loss="Logistic",
-        penalty="L0L2",
-        num_gamma=1,
-        gamma_min=LAMBDA_2 * len(y),
-        gamma_max=LAMBDA_2 * len(y),
+        penalty="L0",
         num_lambda=100,
         max_support_size=most,
         lows=low,
@@ -307,7 +328,6 @@ def fastsparsegams_path(X: Array, y: Array, low: Array, high: Array, most: int, 
     out.put((coef, np.asarray(model.intercepts[0]).ravel(), seconds))
 
 
-LAMBDA_2 = 1e-4
 SIZES = (10, 20, 40)
 
 
@@ -341,9 +361,7 @@ def monotone(quick: bool) -> Section:
         test = np.random.default_rng(0).random(len(y)) < 0.2
         train, most = np.asfortranarray(X[~test]), max(SIZES)
         start = time.perf_counter()
-        path = ez.fit_path(
-            train, y[~test], loss="logistic", lambda_2=LAMBDA_2, max_support=most, lower=low, upper=high, n_jobs=THREADS
-        )
+        path = ez.fit_path(train, y[~test], loss="logistic", max_support=most, lower=low, upper=high, n_jobs=THREADS)
         found = {"ellzero": (path.coef.toarray(), np.asarray(path.intercept), time.perf_counter() - start)}
         other = peer_path(train, y[~test], low, high, most)
         if other is not None:

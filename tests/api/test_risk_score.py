@@ -193,6 +193,45 @@ def test_interrupts_keep_the_best_card(monkeypatch):
     assert ez.verify(card.certificate_, X, y).valid
 
 
+def test_interrupted_proofs_go_on(monkeypatch, tmp_path):
+    calls = []
+
+    def stop_at_times(fraction, lambda_0, support):
+        calls.append(fraction)
+        if len(calls) % 4 == 0:
+            raise KeyboardInterrupt
+
+    X, y = table()
+    monkeypatch.setattr("ellzero.scores.proving.SUPPORTS_OF_A_FIT", 0.05)
+    path, gaps, status = tmp_path / "checkpoint.npz", [], "interrupted"
+    for _ in range(30):
+        card = ez.RiskScore(k=3, progress=stop_at_times, checkpoint=path).fit(X, y)
+        assert ez.verify(card.certificate_, X, y).valid
+        gaps.append(card.gap_)
+        status = card.status_
+        if status == "optimal":
+            break
+        assert ez.verify(path, X, y).valid  # a checkpoint is a certificate
+    assert status == "optimal"
+    assert len(gaps) > 1
+    assert gaps == sorted(gaps, reverse=True)
+    assert not path.exists()
+    assert card.loss_ == pytest.approx(ez.RiskScore(k=3).fit(X, y).loss_)
+
+
+def test_checkpoints_of_others_are_refused(tmp_path):
+    X, y = table()
+    path = tmp_path / "checkpoint.npz"
+    ez.RiskScore(k=3, time_limit=0.0, checkpoint=path).fit(X, y)
+    with pytest.raises(ez.InvalidInputError, match="belongs to another problem"):
+        ez.RiskScore(k=4, checkpoint=path).fit(X, y)
+    path.write_bytes(b"nothing")
+    with pytest.raises(ez.InvalidInputError, match="cannot be read"):
+        ez.RiskScore(k=3, checkpoint=path).fit(X, y)
+    with pytest.raises(ez.InvalidInputError, match="existing folder"):
+        ez.RiskScore(k=3, checkpoint=tmp_path / "none" / "file.npz").fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -1,5 +1,6 @@
 """Raw columns as questions: names, cuts, text, missing values, monotone bounds, every distinct value."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +85,29 @@ def test_monotone_bounds_other_estimators():
     card = ez.RiskScore(k=4, lower=cuts.lower_, upper=cuts.upper_).fit(Q, y)
     assert (card.points_ * signs >= 0).all()
     assert card.status_ == "optimal"
+
+
+def test_effects_are_steps():
+    frame = pd.DataFrame({"age": [30.0, 48.0, 62.0, None, 71.0, 55.0] * 20, "sex": ["f", "m"] * 60})
+    cuts = ez.Thresholds(cuts={"age": [45, 60, 70]}, monotone={"age": "increasing"}).fit(frame)
+    rng = np.random.default_rng(0)
+    y = (frame["age"] >= 60) ^ (rng.random(120) < 0.1)
+    model = ez.L0Classifier(k=3, lambda_2=1e-3, standardize=False, lower=cuts.lower_).fit(cuts.transform(frame), y)
+    (age,) = cuts.shapes(model)
+    assert age.name == "age"
+    assert age.cuts.tolist() == [45.0, 60.0, 70.0]
+    assert age.effects == pytest.approx(np.cumsum(model.coef_[0][:3]))
+    assert (np.diff(age.effects, prepend=0.0) >= 0.0).all()
+    assert age.missing == model.coef_[0][3]
+    figure = cuts.plot(model)
+    assert figure.axes[0].get_title() == "age"
+    assert figure.axes[0].lines[0].get_ydata()[-1] == age.effects[-1]
+    card = ez.RiskScore(k=2).fit(cuts.transform(frame), y)
+    assert cuts.shapes(card)[0].effects[-1] == card.points_[:3].sum()
+    assert cuts.plot(card).axes[0].get_ylabel() == "points"
+    plt.close("all")
+    with pytest.raises(ez.InvalidInputError, match="a coefficient for each of"):
+        cuts.shapes(ez.L0Classifier(k=1).fit(cuts.transform(frame).iloc[:, :2], y))
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,42 @@ def test_local_search_obeys_and_is_hardly_ever_worse_than_enumeration():
     assert len(missed) <= found / 10, missed
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a_proof_against_enumeration(seed):
+    ruled = draw(seed)
+    best, X, y = min(ruled.values().values()), ruled.case.X, ruled.case.y
+    solution = ez.solve(X, y, gap=1e-6, n_jobs=1, **ruled.settings)
+    assert solution.status == "optimal", ruled.words
+    assert ruled.obeys(ruled.used(solution.support)), ruled.words
+    assert abs(solution.objective - best) <= 2e-6 * max(best, 1e-6), ruled.words
+    report = ez.verify(solution.certificate, X, y, rules=ruled.rules)
+    assert report.valid, (report.reasons, ruled.words)
+    assert report.lower_bound <= best * (1.0 + ACCURATE)
+    assert not ez.verify(solution.certificate, X, y, rules=[*ruled.rules, ez.at_most(1, [0, 1])]).valid
+
+
+@pytest.mark.parametrize("seed", [3, 5, 9, 14, 21, 30])
+def test_alternatives_are_all_that_obey(seed):
+    ruled = draw(seed)
+    settings = {name: value for name, value in ruled.settings.items() if name != "bound" or value is not None}
+    settings["lambda_2"] = max(settings["lambda_2"], 1e-3)
+    ruled.case.settings["lambda_2"] = settings["lambda_2"]
+    values = ruled.values()
+    best, within = min(values.values()), 0.05
+    found = ez.alternatives(ruled.case.X, ruled.case.y, within=within, **settings)
+    assert found.complete, ruled.words
+    assert ez.verify(found.certificate, ruled.case.X, ruled.case.y, rules=ruled.rules).valid, ruled.words
+    listed = {tuple(ruled.used(model.support).tolist()) for model in found.models}
+    assert all(ruled.obeys(np.array(mask)) for mask in listed), ruled.words
+    wanted = {mask for mask, value in values.items() if value <= best * (1.0 + within * 0.999)}
+    # A support that gains nothing on a part of it is no other model.
+    costs = {mask: value - settings["lambda_0"] * float(ruled.prices[list(mask)].sum()) for mask, value in values.items()}
+    needless = {mask for mask in wanted if any(set(np.flatnonzero(part)) < set(np.flatnonzero(mask)) and
+                                               cost <= costs[mask] + 1e-6 * best for part, cost in costs.items())}  # fmt: skip
+    assert wanted - needless <= listed, (ruled.words, wanted - needless - listed)
+    assert all(values[mask] <= best * (1.0 + within) + 1e-6 for mask in listed)
+
+
 @pytest.mark.parametrize("algorithm", ["cd", "local_search"])
 def test_every_model_of_a_path_obeys(algorithm):
     for seed in range(12):

@@ -15,6 +15,7 @@ REACH = np.where(np.arange(20) < 8, np.inf, 1.0)  # all columns together would s
 COST = np.where(np.arange(20) == 5, 0.0, 0.5 + np.arange(20) % 4)  # feature 5 costs nothing
 LABELS = [f"g{j % 7}" if j < 16 else None for j in range(20)]  # interleaved groups of two and three columns, and four alone
 GROUP_COST = {"g0": 2.0, "g1": 0.5, "g3": 1.5, "g5": 0.0}  # other groups and columns cost one
+RULES = [ez.at_most(1, [0, 3, 7]), ez.requires(5, [1, 2], how="any"), ez.at_least(1, [4, 6, 8])]
 BASES = {
     "large tree": {**PLAIN, "k": None, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
     "weighted box": {**PLAIN, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
@@ -26,6 +27,7 @@ BASES = {
     "priced": {**PLAIN, "k": None, "budget": 6.0, "feature_cost": COST},
     "grouped": {**PLAIN, "k": 2, "groups": LABELS, "standardize": True},
     "priced groups": {**PLAIN, "k": None, "budget": 3.0, "feature_cost": GROUP_COST, "groups": LABELS},
+    "ruled": {**PLAIN, "k": 5, "rules": RULES},
     "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
 }
 SOLVED = {}

@@ -48,6 +48,12 @@ std::vector<Leaf> LastFeature::enumerate() {
 Leaf LastFeature::solve(int32_t column) {
     const double prune_at = setting_.prune_at();
     const bool all = setting_.options.wanted.all;
+    if (const Rules& rules = setting_.problem.rules) {
+        std::vector<int32_t> support = work_.region.always();
+        support.insert(support.end(), work_.region.in().begin(), work_.region.in().end());
+        if (column >= 0) support.push_back(column);
+        if (!rules.obeys(support)) return {column, {}, Penalty::infinity, {}};
+    }
     Proof proof = prove(column, prune_at, all);
     Leaf out{column, {}, 0.0, {}};
     if (proof.bound < prune_at && !all) rounding_.offer_aside();

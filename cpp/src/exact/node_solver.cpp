@@ -119,7 +119,9 @@ bool NodeSolver::collect(Outcome& out) {
     const Region& region = work_.region;
     const bool decided = region.undecided().empty();
     // What features cost is part of a bound: it says what they gain only if that is nothing.
-    if (!decided && (setting_.options.lambda_0 > 0.0 || !region.clauses().empty() || uses_undecided())) return false;
+    if (!decided &&
+        (setting_.problem.rules || setting_.options.lambda_0 > 0.0 || !region.clauses().empty() || uses_undecided()))
+        return false;
     std::optional<Found> found = rounding_.find(region.in(), work_.relaxation);
     if (!found && !decided) return false;
     // The bound must be precise if there may be nothing to gain, or if the level fell below the support since it was computed.

@@ -113,6 +113,30 @@ bool Region::settle_clauses() {
     return true;
 }
 
+bool Region::obey(bool& changed) {
+    changed = false;
+    if (!problem_.rules) return true;
+    std::vector<Known> known = problem_.rules.known();
+    for (const int32_t j : in_) {
+        if (known[j] == Known::out) return false;
+        known[j] = Known::in;
+    }
+    for (int32_t j = 0; j < problem_.columns(); ++j)
+        if (status_[j] == Status::out && problem_.is_head(j)) {
+            if (known[j] == Known::in) return false;
+            known[j] = Known::out;
+        }
+    if (!problem_.rules.propagate(known)) return false;
+    for (const int32_t j : undecided_) {
+        if (known[j] == Known::open) continue;
+        changed = true;
+        status_[j] = known[j] == Known::in ? Status::in : Status::out;
+        if (known[j] == Known::in) in_.push_back(j);
+    }
+    if (changed) std::erase_if(undecided_, [&](int32_t j) { return status_[j] != Status::undecided; });
+    return true;
+}
+
 void Region::set_diagonal(const std::shared_ptr<const Diagonal>& diagonal) {
     diagonal_ = diagonal;
     moved_.assign(problem_.columns(), 0.0);
@@ -228,14 +252,16 @@ std::vector<int32_t> Region::columns_of(const std::vector<int32_t>& features) co
 }
 
 bool Region::settle(double cutoff) {
-    // 1. The numbers: if no feature may leave the home any more, all of it is in.
-    if (!settle_clauses()) return false;
+    // 1. The rules, and the numbers: if no feature may leave the home any more, all of it is in.
+    for (bool changed = true; changed;)
+        if (!settle_clauses() || !obey(changed)) return false;
     count();
     if (left_ < 0 || may_leave_ < 0) return false;
     if (may_leave_ == 0 && !home_undecided_.empty()) {
         for (const int32_t j : home_undecided_) status_[j] = Status::in;
         in_.insert(in_.end(), home_undecided_.begin(), home_undecided_.end());
         std::erase_if(undecided_, [&](int32_t j) { return at_home(j); });
+        if (problem_.rules) return settle(cutoff);
         count();
     }
     // 2. The costs: `staying` of the undecided features at home pay lambda_0, whichever leave, and one of each clause does.
@@ -278,7 +304,8 @@ bool Region::settle(double cutoff) {
             from_clause = from_clause || (!stays && clause_of_[j] >= 0);
             return !stays;
         });
-        if (from_clause) return settle(cutoff);  // what is left of a clause may be in, or cost more
+        // What is left of a clause may be in, or cost more; rules may ask for what is out.
+        if (from_clause || problem_.rules) return settle(cutoff);
         count();
     }
     // 4. Features that can come in pay their price first, then their own penalty.

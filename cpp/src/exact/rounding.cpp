@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace ellzero {
@@ -29,10 +30,35 @@ void Rounding::round(const RegionBound& bound) {
         support.push_back(coordinates[k].column);
         beta.push_back(coordinates[k].beta);
     }
+    if (setting_.problem.rules && !obey(support, beta)) return;
     if (std::find(tried_.begin(), tried_.end(), support) != tried_.end()) return;
     if (tried_.size() >= remembered) tried_.erase(tried_.begin());
     tried_.push_back(support);
     setting_.incumbent.offer(refit(support, beta, work_.relaxation.intercept()));
+}
+
+// Moves a support to one near it that obeys the rules; features with large coefficients rather stay, or come.
+bool Rounding::obey(std::vector<int32_t>& support, std::vector<double>& beta) const {
+    const Problem& problem = setting_.problem;
+    std::vector<double> at(problem.columns(), 0.0), worth(problem.columns(), 0.0);
+    const auto& coordinates = work_.relaxation.coordinates();
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+        const int32_t j = coordinates[k].column;
+        at[j] = coordinates[k].beta;
+        worth[problem.head(j)] += std::abs(at[j]) * std::sqrt(problem.X.square(j));
+    }
+    std::vector<int32_t> heads, out;
+    for (const int32_t j : support)
+        if (problem.is_head(j)) heads.push_back(j);
+    for (int32_t j = 0; j < problem.columns(); ++j)
+        if (problem.is_head(j) && work_.region.status(j) == Region::Status::out) out.push_back(j);
+    const auto closed = problem.rules.closed(heads, work_.region.in(), out, [&](int32_t j) { return worth[j]; });
+    if (!closed) return false;
+    support = work_.region.columns_of(*closed);
+    std::ranges::sort(support);
+    beta.clear();
+    for (const int32_t j : support) beta.push_back(at[j]);
+    return true;
 }
 
 // Keeps what is in and, of the charged features, those with the largest coefficients: one of each clause, and others.
@@ -101,6 +127,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
         model.size += penalty.counted(c.column);
         model.spent += penalty.price(c.column);
     }
+    put_back(setting_.problem, support, model);
     return model;
 }
 
@@ -150,8 +177,15 @@ std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const R
     out.needs_all = out.model.size == std::ssize(support);
     for (size_t k = 0; k < out.model.support.size() && out.needs_all; ++k)
         if (const int32_t j = out.model.support[k]; penalty.counted(j) && setting_.problem.is_head(j))
-            out.needs_all = needs(out.model, j);
+            out.needs_all = !obeys_without(support, j) || needs(out.model, j);
     return out;
+}
+
+bool Rounding::obeys_without(const std::vector<int32_t>& support, int32_t feature) const {
+    if (!setting_.problem.rules) return true;
+    std::vector<int32_t> part = work_.region.always();
+    std::ranges::copy_if(support, std::back_inserter(part), [&](int32_t j) { return j != feature; });
+    return setting_.problem.rules.obeys(part);
 }
 
 bool Rounding::needs(const Model& model, int32_t feature) {

@@ -230,10 +230,16 @@ def add_risk_score(parser: argparse.ArgumentParser) -> None:
         "--points", type=int, nargs=2, default=(-5, 5), metavar=("LEAST", "MOST"), help="of a question (default: -5 5)"
     )
     group.add_argument("--max-scale", default=2.0, **NUMBER, help="largest log-odds of a point (default: 2)")
+    group.add_argument("--scale", **NUMBER, help="a scale that is given, such as 1 (default: the best one)")
+    group.add_argument(
+        "--whole-intercept", action="store_true", help="an intercept in points, with --scale (RiskSLIM's problem)"
+    )
+    group.add_argument("--lambda-0", default=0.0, **NUMBER, help="price of a question (default: 0)")
     group.add_argument("--one-per-variable", action="store_true", help="at most one question about each column")
     group.add_argument(
         "--time-limit", type=float, default=60.0, metavar="S", help="seconds (default: 60); what is proved is kept"
     )
+    group.add_argument("--checkpoint", metavar="FILE", help="where an interrupted proof is kept, and goes on from")
     group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1; -1: all)")
     group = add_output(parser, "model file to write (JSON), for 'ellzero predict'")
     group.add_argument("--card", metavar="FILE", help="page to print (HTML)")

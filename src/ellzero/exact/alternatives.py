@@ -160,7 +160,7 @@ def reachable_level(search: Search, model: Model, count: int) -> tuple[float, Mo
 
     def refit(support: frozenset[int]) -> Model:
         fitted = search.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
-        if frozenset(problem.penalty.paying(fitted.support).tolist()) == support and options.allows(fitted):
+        if frozenset(problem.penalty.paying(fitted.support).tolist()) == support and options.allows(fitted, problem):
             models[support] = fitted
         return fitted
 

@@ -19,6 +19,7 @@ from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
 TOLERANCE = 1e-8  # of the models that a search starts from
+NEXT_TO_NOTHING = 1e-12  # what a coefficient that is there for the rules alone adds to predictions, relative to their unit
 
 
 class OutOfTime(Exception):
@@ -46,7 +47,7 @@ def find_incumbent(
             raise OutOfTime
 
     most = problem.penalty.countable() if options.k is None else min(options.k, problem.penalty.countable())
-    models = [start for start in starts if options.allows(start)]
+    models = [start for start in starts if options.allows(start, problem)]
     ended: Status | None = None
     if algorithm is not None or not models:
         limited, priced = options.k is not None or options.budget is not None, problem.penalty.priced
@@ -56,11 +57,12 @@ def find_incumbent(
             budget = float(problem.penalty.price.sum()) if options.budget is None else options.budget
             wanted = wanted.for_budgets((budget,), len(problem.y), paid=options.lambda_0, most=most)
         elif options.k is not None:
-            wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
+            least = max(problem.penalty.counted(problem.least_support()), 1)
+            wanted = wanted.for_sizes(tuple(range(least, most + 1)) if most else (0,), len(problem.y))
         try:
             found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)
             reached = map(problem.units.coefficients, [*found.models, *found.by_size])
-            models += [model for model in evaluated(problem, reached, options.lambda_0) if options.allows(model)]
+            models += [model for model in evaluated(problem, reached, options.lambda_0) if options.allows(model, problem)]
             if found.stopped is not None:
                 raise found.stopped
         except OutOfTime:
@@ -71,9 +73,18 @@ def find_incumbent(
 
 
 def null_model(problem: Problem, lambda_0: float) -> Model:
-    """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
+    """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros.
+
+    Features that the rules ask for are next to zero.
+    """
     every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.penalty.clip(every, np.zeros((len(every), problem.outputs)))
+    values = np.zeros((len(every), problem.outputs))
+    if len(asked := problem.penalty.paying(problem.least_support(problem.penalty.price))):
+        asked = np.flatnonzero(np.isin(problem.penalty.heads, asked)).astype(np.int32)
+        spread = problem.column_spread(asked)
+        little = NEXT_TO_NOTHING / np.where(spread > 0.0, spread, 1.0)
+        values[asked] = np.where(problem.penalty.upper[asked] > 0.0, little, -little)[:, None]
+    values = problem.penalty.clip(every, values)
     support = np.flatnonzero(values.any(axis=1)).astype(np.int32)
     intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.outputs)
     return evaluate(problem, Coefficients(support, values[support], intercept), lambda_0)
@@ -105,6 +116,8 @@ def as_solution(problem: Problem, model: Model) -> _core.Model:
     support, values, intercept = model.coefficients
     clipped = problem.penalty.clip(support, values)
     inside = evaluate(problem, Coefficients(support, clipped, intercept + problem.mean[support] @ (values - clipped)))
-    if not np.array_equal(values, clipped):
-        inside = min(inside, null_model(problem, 0.0), key=lambda each: each.cost)
+    if not np.array_equal(values, clipped) or not problem.obeys(support):
+        inside = min(
+            [*([inside] if problem.obeys(inside.support) else []), null_model(problem, 0.0)], key=lambda each: each.cost
+        )
     return problem.units.core_models([inside])[0]

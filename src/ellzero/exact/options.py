@@ -65,10 +65,11 @@ class SearchOptions:
     in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number
     progress: SearchCallback | None = None
 
-    def allows(self, model: Model) -> bool:
-        """Return whether a model keeps to the limits."""
+    def allows(self, model: Model, problem: Problem) -> bool:
+        """Return whether a model keeps to the limits, and to the rules."""
         few = self.k is None or model.size <= self.k
-        return few and (self.budget is None or model.spent <= self.budget * (1.0 + BUDGET_SLACK))
+        cheap = self.budget is None or model.spent <= self.budget * (1.0 + BUDGET_SLACK)
+        return few and cheap and problem.obeys(model.support)
 
 
 class SearchSettings(TypedDict, total=False):
@@ -148,7 +149,11 @@ def check_method(method: str, backend: str) -> None:
 
 
 def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
-    """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
+    """Refuse limits that no feature, or no model under the rules, fits; without costs, a budget is a number of features."""
+    if problem.rules is not None and options.k is not None:
+        problem.rules.require_within("k", (~problem.penalty.unpenalized).astype(np.float64), options.k)
+    if problem.rules is not None and options.budget is not None:
+        problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))
     if options.budget is None:
         return options
     if not problem.penalty.priced:

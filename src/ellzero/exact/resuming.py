@@ -71,6 +71,7 @@ def signature(search: Search) -> dict[str, Any]:
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
         "X": fingerprint_design(problem)[1],
+        "rules": None if problem.rules is None else [[*asdict(each).values()] for each in problem.rules.statements],
         **{name: fingerprint_vector(vector.astype(np.float64)) for name, vector in vectors.items()},
     }
 
@@ -150,7 +151,7 @@ def calm_starts(run: Search, saved: _core.Snapshot) -> None:
 def solution_of(run: Search, saved: _core.Model) -> tuple[_core.Model, Model]:
     """Return the solution for the core and for the user, evaluated from the data."""
     model = run.model(saved)
-    if not np.isfinite(model.objective) or not run.options.allows(model):
+    if not np.isfinite(model.objective) or not run.options.allows(model, run.problem):
         raise Malformed("its solution is none of this problem")
     computed = as_solution(run.boxed, model)
     same = np.array_equal(computed.support, saved.support) and np.allclose(computed.beta, saved.beta, rtol=1e-12, atol=0.0)

@@ -66,6 +66,8 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
+    if problem.rules is not None:
+        raise InvalidInputError(f"backend={options.backend!r} does not know rules; use backend='builtin'.")
     if problem.outputs > 1:
         raise InvalidInputError(
             f"backend={options.backend!r} solves problems of one output; use backend='builtin' for several."
@@ -96,8 +98,6 @@ class Search:
 
         A finished search on a neighbouring problem may lend the start of its root's relaxation.
         """
-        if problem.rules is not None:
-            raise InvalidInputError("rules are for fit_path, fit_sizes and fit_budgets: exact searches do not know them.")
         self.begun = time.monotonic()
         self.problem, self.options, self.starts = problem, affordable(problem, options), list(starts)
         self.heuristic, self.neighbour = heuristic, neighbour
@@ -192,7 +192,10 @@ class Search:
             integral=None if self.integral is None else [j * problem.outputs for j in self.integral],
             alike=options.alike,
             diagonals=options.diagonals and squares_are_numbers(problem),
-            families=options.diagonals and options.checkpoint is None and squares_are_numbers(problem),
+            families=options.diagonals
+            and options.checkpoint is None
+            and problem.rules is None  # enumerated supports need not obey
+            and squares_are_numbers(problem),
             threads=options.threads,
         )
 

@@ -211,7 +211,7 @@ def certify_path(
 
 def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> list[Model]:
     """Return the best of some models at one point, as a list; an empty one if all have too many features, or too dear ones."""
-    allowed = [model for model in known if options.allows(model)]
+    allowed = [model for model in known if options.allows(model, problem)]
     if not allowed:
         return []
     return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]

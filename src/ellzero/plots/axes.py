@@ -18,16 +18,34 @@ from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LONGEST_LABEL = 40
 """A name with more characters would leave little room for the picture."""
 
 USED, UNUSED = "#2a6f97", "#eef2f5"  # features in a matrix of squares
+ZERO = "#8a97a0"  # the line at zero
+PANELS_A_ROW, PANEL = 3, (3.4, 2.6)  # inches
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
     return ax or need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def panels(count: int, unit: str) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels for so many pictures, which share the axis of their values."""
+    columns = min(PANELS_A_ROW, max(count, 1))
+    rows = -(-max(count, 1) // columns)
+    figure, grid = need("matplotlib.pyplot", "plot").subplots(
+        rows, columns, figsize=(PANEL[0] * columns, PANEL[1] * rows), squeeze=False, sharey=True, layout="constrained"
+    )
+    for place, ax in enumerate(grid.ravel()):
+        ax.set_visible(place < count)
+        ax.spines[["top", "right"]].set_visible(False)
+        if place % columns == 0:
+            ax.set_ylabel(unit)
+    return figure, list(grid.ravel()[:count])
 
 
 def legend_beside(ax: Axes, *entries: Sequence[Any], **more: Any) -> None:

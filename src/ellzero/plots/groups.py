@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_count
-from ellzero.plots.axes import feature_label
+from ellzero.plots.axes import USED, ZERO, feature_label, panels
 from ellzero.problem.model import Model, feature_name
-from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BAR, ZERO = "#2a6f97", "#8a97a0"
-PANELS_A_ROW, PANEL = 3, (3.4, 2.6)  # inches
 SEPARATORS = "=_ "
 
 
@@ -58,20 +55,12 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
     """
     fitted = parts(model)
     shapes = shapes_of(fitted)[: as_count("top", top, 1)]
-    columns = min(PANELS_A_ROW, max(len(shapes), 1))
-    rows = -(-max(len(shapes), 1) // columns)
-    figure, axes = need("matplotlib.pyplot", "plot").subplots(
-        rows, columns, figsize=(PANEL[0] * columns, PANEL[1] * rows), squeeze=False, sharey=True, layout="constrained"
-    )
-    for place, ax in enumerate(axes.ravel()):
-        if place >= len(shapes):
-            ax.set_visible(False)
-            continue
-        name, labels, values = shapes[place]
+    figure, axes = panels(len(shapes), "coefficient")
+    for place, (ax, (name, labels, values)) in enumerate(zip(axes, shapes, strict=True)):
         outputs = values.shape[1]
         for output in range(outputs):
             centre = np.arange(len(values)) + 0.92 * ((output + 0.5) / outputs - 0.5)
-            color = BAR if outputs == 1 else f"C{output}"
+            color = USED if outputs == 1 else f"C{output}"
             label = feature_label([str(fitted.labels[output])], 0) if place == 0 and outputs > 1 else None
             ax.bar(centre, values[:, output], width=0.92 / outputs, color=color, label=label)
         ax.axhline(0.0, color=ZERO, linewidth=0.8)
@@ -79,9 +68,6 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
         ax.set_xticks(
             np.arange(len(values)), [feature_label([label], 0) for label in labels], rotation=60, ha="right", fontsize=7
         )
-        ax.spines[["top", "right"]].set_visible(False)
-        if place % columns == 0:
-            ax.set_ylabel("coefficient")
     if shapes and shapes[0].values.shape[1] > 1:
         figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure

@@ -221,6 +221,18 @@ class Rules:
         numbers = {each.rule for each in self.statements if not each.holds(inside)}
         return [self.given[number] for number in sorted(numbers)]
 
+    def arrays(self) -> dict[str, NDArray[np.int64]]:
+        """Return the statements as a certificate holds them."""
+        sizes = [len(each.members) for each in self.statements]
+        return {
+            **{
+                f"rule_{name}": np.array([getattr(each, name) for each in self.statements])
+                for name in ("feature", "low", "high")
+            },
+            "rule_ends": np.cumsum(sizes),
+            "rule_members": np.array([j for each in self.statements for j in each.members]),
+        }
+
     def on(self, columns: NDArray[Any]) -> Rules:
         """Return the rules among some columns (ascending, whole groups), numbered anew; the others are out."""
         place = np.full(len(self.known), -1)

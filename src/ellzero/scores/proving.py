@@ -25,6 +25,7 @@ from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
+from ellzero.scores.resuming import Checkpoint
 
 SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
@@ -43,6 +44,7 @@ class ProofOptions:
     progress: ProgressCallback | None = None
     within: float | None = None  # list all cards whose loss is at most this share above the best one
     most: int = 10_000  # cards in a list
+    checkpoint: Any = None  # the file from which a proof goes on
 
 
 @dataclass(eq=False)
@@ -94,14 +96,14 @@ def solve_scores(problem: ScoreProblem, options: ProofOptions) -> Solution:
     first = problem.card(core.search(SEARCH_SHARE * options.time_limit))
     found = time.monotonic()
     card = min(first, problem.null, key=lambda card: card.loss)
-    within = options.within
+    within, file = options.within, None if options.checkpoint is None else Checkpoint(options.checkpoint)
     if within is not None:  # the threshold must be that of the best card, which a first proof finds
         proof = Proof(problem, core, card, options, begin, None)
         proof.run()
         if proof.status != "optimal":
             return proof.solution((found - begin, time.monotonic() - found))
         card = proof.card
-    proof = Proof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within))
+    proof = Proof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within), file)
     proof.run()
     return proof.solution((found - begin, time.monotonic() - found))
 
@@ -117,7 +119,9 @@ class Proof:
         options: ProofOptions,
         begin: float,
         threshold: float | None,
+        file: Checkpoint | None = None,
     ) -> None:
+        self.file = file
         self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
         self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
@@ -152,11 +156,14 @@ class Proof:
 
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
-        self.push(self.root)
-        try:
-            self.fit(self.root)
-            self.heap.clear()
+        resumed = self.file is not None and self.file.resume(self)
+        if not resumed:
             self.push(self.root)
+        try:
+            if not resumed:
+                self.fit(self.root)
+                self.heap.clear()
+                self.push(self.root)
             while self.heap and self.seconds_left() > 0.0:
                 if self.heap[0][0] >= self.level:
                     self.heap.clear()
@@ -170,6 +177,8 @@ class Proof:
                     self.status = "too_many"
                 if self.status != "time_limit":
                     break
+                if self.file is not None:
+                    self.file.write_if_due(self)
                 if self.options.progress is not None:
                     self.options.progress(min(self.closed / max(self.total, 1), 0.999), 0.0, 0)
             if self.options.progress is not None:
@@ -178,6 +187,8 @@ class Proof:
             self.status = "interrupted"
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
             self.status = "optimal" if self.threshold is None else "complete"
+        if self.file is not None:
+            self.file.end(self)
 
     def push(self, node: Node) -> None:
         """Note a leaf that is open."""
@@ -210,19 +221,29 @@ class Proof:
 
     def split(self, node: Node) -> None:
         """Split by the column that the model of all columns needs most."""
-        column = max(node.maybe, key=lambda j: node.needs.get(j, 0.0))
-        rest = tuple(j for j in node.maybe if j != column)
-        inner = Node((*node.inside, column), rest, node.model, node.bound, node.needs)
+        if not node.needs:  # of a checkpoint
+            self.fit(node)
+        inner, outer = self.branch(node, max(node.maybe, key=lambda j: node.needs.get(j, 0.0)))
         inner.bound = max(node.bound, self.bound(inner, node.model))
-        outer = Node(node.inside, rest, drop(node.model, column), node.bound)
         outer.bound = self.bound(outer, outer.model)
         self.fit(outer)
-        node.split, node.children = column, (inner, outer)
         for child in node.children:
-            if child.bound >= self.level:
-                self.closed += child.supports(self.problem.size)
-            else:
-                self.push(child)
+            self.place(child)
+
+    def branch(self, node: Node, column: int) -> tuple[Node, Node]:
+        """Give a node the children with and without a column."""
+        rest = tuple(j for j in node.maybe if j != column)
+        inner = Node((*node.inside, column), rest, node.model, node.bound, node.needs)
+        outer = Node(node.inside, rest, drop(node.model, column), node.bound)
+        node.split, node.children = column, (inner, outer)
+        return inner, outer
+
+    def place(self, leaf: Node) -> None:
+        """Close a leaf by its bound, or note that it is open."""
+        if leaf.bound >= self.level:
+            self.closed += leaf.supports(self.problem.size)
+        else:
+            self.push(leaf)
 
     def exhaust(self, node: Node) -> bool:
         """Let the core run through all supports of a node; return whether it finished."""
@@ -272,19 +293,21 @@ class Proof:
 
     def solution(self, seconds: tuple[float, float]) -> Solution:
         """Return the card and the proof."""
-        listed = sorted(self.listed, key=lambda boxes: boxes.support)
         lower, cards = self.lower_bound(), [self.card]
         if self.threshold is not None:
-            cards = self.cards(listed, lower)
+            cards = self.cards(self.listed, lower)
+        return Solution(self.card, cards, lower, self.gap(), self.status, self.certificate(), self.supports, seconds)
+
+    def certificate(self) -> ScoreCertificate:
+        """Return the proof as it stands."""
         claim = ScoreClaim(
             card=self.card,
-            lower_bound=lower,
+            lower_bound=self.lower_bound(),
             gap_asked=self.options.gap,
             status=self.status,
             threshold=self.threshold,
         )
-        certificate = make_certificate(self.problem, claim, self.root, listed)
-        return Solution(self.card, cards, lower, self.gap(), self.status, certificate, self.supports, seconds)
+        return make_certificate(self.problem, claim, self.root, sorted(self.listed, key=lambda boxes: boxes.support))
 
     def cards(self, listed: list[Boxes], level: float) -> list[Card]:
         """Return the cards below the threshold, each once and in the fewest points, the best first."""

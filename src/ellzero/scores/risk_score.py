@@ -136,6 +136,9 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         Seconds for search and proof. The best card so far is kept, and `gap_` says how good it is at least.
     gap : float
         The proof ends when the lower bound is so near, relative to the loss.
+    checkpoint : path, optional
+        The proof is written there from time to time, and goes on from there if the file exists; it is removed when all is
+        proved. The file is a certificate of what is proved so far.
     cv : int, splitter or iterable
         Folds of the risk table, and of ``k="cv"``, as in scikit-learn.
     n_jobs : int, optional
@@ -193,6 +196,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         pos_label: Any = None,
         time_limit: float = 60.0,
         gap: float = 1e-6,
+        checkpoint: str | os.PathLike[str] | None = None,
         cv: Any = 5,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -213,6 +217,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         self.pos_label = pos_label
         self.time_limit = time_limit
         self.gap = gap
+        self.checkpoint = checkpoint
         self.cv = cv
         self.n_jobs = n_jobs
         self.progress = progress
@@ -279,7 +284,13 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         limit = as_nonnegative("time_limit", self.time_limit)
         progress = as_progress(self.progress, "proving the card")
         return ProofOptions(
-            gap=gap, time_limit=limit, threads=as_threads(self.n_jobs), progress=progress, within=within, most=most
+            gap=gap,
+            time_limit=limit,
+            threads=as_threads(self.n_jobs),
+            progress=progress,
+            within=within,
+            most=most,
+            checkpoint=self.checkpoint if within is None else None,
         )
 
     def _problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ScoreProblem:

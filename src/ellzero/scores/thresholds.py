@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,10 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_count, if_given, refuse_masked
 from ellzero.estimators.stored_input import quoting_safely
+from ellzero.plots.steps import Steps, plot_steps
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 MUCH = (
@@ -191,6 +195,56 @@ class Thresholds(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return np.array([str(names[each.column]) + each.name[len(each.variable) :] for each in self.questions_], dtype=object)
+
+    def shapes(self, model: Any) -> list[Steps]:
+        """Return the effect of each column of numbers in a model of these questions.
+
+        Parameters
+        ----------
+        model : a fitted classifier or regressor of two classes or one target, or a score card, whose effects are in points
+
+        Returns
+        -------
+        list of (name, cuts, effects, missing)
+            The effect is zero below the first cut, and ``effects[i]`` from ``cuts[i]`` on; ``missing`` is that of no value.
+
+        """
+        check_is_fitted(self)
+        check_is_fitted(model)
+        coef = model.points_ if hasattr(model, "points_") else model.coef_
+        coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=np.float64)
+        if coef.size != len(self.questions_):
+            raise InvalidInputError(
+                f"model must have a coefficient for each of {len(self.questions_)} questions, got {coef.shape}."
+            )
+        effects: dict[int, list[tuple[float, float]]] = {}
+        missing: dict[int, float] = {}
+        for question, value in zip(self.questions_, coef.ravel().tolist(), strict=True):
+            if question.cut is not None:
+                effects.setdefault(question.column, []).append((question.cut, value))
+            elif question.value is None:
+                missing[question.column] = value
+        names = dict(zip((question.column for question in self.questions_), self.variables_, strict=True))
+        return [
+            Steps(names[j], np.array([cut for cut, _ in steps]), np.cumsum([value for _, value in steps]), missing.get(j, 0.0))
+            for j, steps in effects.items()
+        ]
+
+    def plot(self, model: Any, top: int = 9) -> Figure:
+        """Draw the effect of each column of numbers in a model of these questions, as steps.
+
+        Parameters
+        ----------
+        model : as for `shapes`
+        top : the largest number of columns; those with the largest effects are shown
+
+        Returns
+        -------
+        matplotlib Figure
+
+        """
+        unit = "points" if hasattr(model, "points_") else "log-odds" if hasattr(model, "classes_") else "effect"
+        return plot_steps(self.shapes(model), top, unit)
 
     def _columns(self, X: Any, reset: bool) -> tuple[list[NDArray[Any]], list[str]]:
         """Return the columns of a table, numbers as float64 and text as objects, and their names."""

@@ -109,6 +109,8 @@ class Region {
     void require_one_of(std::span<const int32_t> columns);
     // Leaves features that are out out of all clauses. A feature alone in its clause is in. False if a clause is empty.
     bool settle_clauses();
+    // Decides what the rules of the problem imply, where `changed` says whether that is anything. False as in load().
+    bool obey(bool& changed);
     // Fixes features and shrinks boxes by what the limits on their number and the penalties imply. False as in load().
     bool settle(double cutoff);
     // A power of two next to the size of column j: in this unit boxes of any size are numbers of single precision.

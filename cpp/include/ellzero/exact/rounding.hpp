@@ -34,6 +34,9 @@ class Rounding {
   private:
     // The places of the coordinates that are kept, in the order of their columns.
     std::vector<size_t> kept_coordinates(const RegionBound& bound) const;
+    bool obey(std::vector<int32_t>& support, std::vector<double>& beta) const;
+    // Whether a support obeys the rules without one of its features.
+    bool obeys_without(const std::vector<int32_t>& support, int32_t feature) const;
     // Whether a model needs one of its features: the others alone do worse.
     bool needs(const Model& model, int32_t feature);
     // Solves `aside` while the hinge's smoothing falls. Gives up where no incumbent can come of it.

@@ -33,6 +33,8 @@ class Rules {
 
     explicit operator bool() const { return table_ != nullptr; }
     const std::vector<Rule>& list() const { return table_->rules; }
+    // What holds of all supports that obey.
+    const std::vector<Known>& known() const { return table_->known; }
 
     // Decides what follows from what is known; false if that contradicts the rules.
     bool propagate(std::vector<Known>& known) const;

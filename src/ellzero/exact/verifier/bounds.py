@@ -16,6 +16,7 @@ from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, PointModel
 from ellzero.exact.verifier.losses import LossTerms
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
+from ellzero.exact.verifier.rules import Rules
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
 PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
@@ -70,6 +71,8 @@ class Stated:
     budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
     group: Index | None = None  # the first column of each column's group; None: every column is a feature
     outputs: int = 1
+    rules: Rules | None = None  # which features may, or must, be in together
+    blocked: Mask | None = None  # with rules, the features whose bounds leave only zero: they are out
     arithmetic: Float64 = field(default_factory=Float64)
 
     @cached_property
@@ -90,6 +93,10 @@ class Stated:
         out = np.zeros(len(coef), dtype=bool)
         out[self.features(np.flatnonzero(coef))] = True
         return out & self.counted
+
+    def obeys(self, coef: Array) -> bool:
+        """Return whether a model obeys the rules; features that are not counted are in."""
+        return self.rules is None or self.rules.hold(self.used(coef) | ~self.counted)
 
     @cached_property
     def charge(self) -> Array:
@@ -130,8 +137,10 @@ class Stated:
         low, high = self.low, self.high
         if self.members is not None:
             index = self.features(index)
-            columns, _ = self.members.listed(index)
-            low, high = low[columns], high[columns]
+        if self.blocked is not None:
+            index = index[~self.blocked[index]]
+        columns = index if self.members is None else self.members.listed(index)[0]
+        low, high = low[columns], high[columns]
         clause, none = np.full(len(index), -1), np.zeros(0, dtype=np.int64)
         return State(index, ~self.counted[index], low, high, clause, none, self.members)
 
@@ -152,11 +161,20 @@ class Stated:
         return self.k - entered, self.k - (np.count_nonzero(self.home) - states.count(home))
 
     def cap(self, states: States, upper: Any) -> States:
-        """Narrow regions by counts and penalties alone, for solutions not worse than `upper`.
+        """Narrow regions by rules, counts and penalties alone, for solutions not worse than `upper`.
 
         Losses are never negative, so that the penalties of such a solution are at most `upper`.
         """
+        capped = self._cap(states, upper)
+        while self.rules is not None and (len(capped.index), capped.inside.sum()) != (len(states.index), states.inside.sum()):
+            states, capped = capped, self._cap(capped, upper)
+        return capped
+
+    def _cap(self, states: States, upper: Any) -> States:
+        """Return what `cap` does in one pass: rules may imply more by what it finds."""
         states = states.settle()
+        if self.rules is not None:
+            states = self.rules.propagate(states).settle()
         owner, home, (enter, leave) = states.owner, self.home[states.index], self.allowed(states)
         inside = states.inside | home & (leave == 0)[owner]
         more = np.maximum(states.count(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in

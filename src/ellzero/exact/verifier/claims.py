@@ -31,6 +31,8 @@ from ellzero.exact.verifier.families import Families, FamilyForm, GramPoint
 from ellzero.exact.verifier.growth import GrowthProof
 from ellzero.exact.verifier.losses import KNOWN, claimed_loss
 from ellzero.exact.verifier.regions import Blocks
+from ellzero.exact.verifier.rules import NAMES as RULES
+from ellzero.exact.verifier.rules import read_rules
 from ellzero.exact.verifier.tree import Tree
 
 Array = NDArray[np.float64]
@@ -85,6 +87,8 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("p",)): ("group",),
     (INTEGERS, ("others",)): ("unpenalized",),
     (INTEGERS, ("at home",)): ("home",),
+    (INTEGERS, ("rules",)): ("rule_feature", "rule_low", "rule_high", "rule_ends"),
+    (INTEGERS, ("rule members",)): ("rule_members",),
     (INTEGERS, ("models",)): ("listed_node", "listed_ends"),
     (FLOATS, ("models",)): ("listed_intercept",),
     (INTEGERS, ("listed entries",)): ("listed_columns",),
@@ -111,8 +115,9 @@ RANGES: dict[str, tuple[int, str]] = {
     "row": (-1, "points"),
     "side": (0, "two"),
     "point_diagonal": (-1, "diagonals"),
+    "rule_feature": (-1, "p"),
 }
-RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "group"), (0, "p"))
+RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "group", "rule_members"), (0, "p"))
 RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
 RANGES |= dict.fromkeys(("form_members", "gram_columns"), (0, "p"))
 RANGES |= {"gram_node": (0, "nodes"), "gram_form": (0, "forms"), "enumerated": (0, "nodes")}
@@ -210,6 +215,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     outputs = header["outputs"]
     more = DIAGONALS if loss.constant_curvature else set() if loss.of_numbers else GROWTH
     needed |= more if more & arrays.keys() and outputs == 1 else set()
+    needed |= set(RULES) if arrays.keys() & set(RULES) else set()
     needed |= FAMILIES if FAMILIES & arrays.keys() and loss.constant_curvature and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
@@ -351,7 +357,10 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     # Dual points are zero in rows without weight, and sum to zero exactly if there is an intercept: their products with an idle
     # column are zero.
     norm[idle] = 0.0
-    outputs = header["outputs"]
+    outputs, rules, blocked = header["outputs"], read_rules(arrays, header["outputs"]), None
+    if rules is not None:
+        blocked = counted & (arrays.get("lower", np.full(p, -1.0)) == 0.0) & (arrays.get("upper", np.full(p, 1.0)) == 0.0)
+        blocked = np.repeat(blocked if group is None else np.bincount(group, ~blocked, minlength=p) == 0, outputs)
     if outputs > 1:  # one column for each output in the place of each column
         group = np.repeat(outputs * (np.arange(p) if group is None else group), outputs)
         spread, norm, counted, low, high = (np.repeat(each, outputs) for each in (spread, norm, counted, low, high))
@@ -378,6 +387,8 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         high=arithmetic.numbers(high),
         unit=dual_unit(header, target, w),
         outputs=outputs,
+        rules=rules,
+        blocked=blocked,
         arithmetic=arithmetic,
     )
 
@@ -425,6 +436,7 @@ def read_solution(header: Header, arrays: Arrays, problem: Stated) -> tuple[Arra
     features = problem.used(coef)
     used, k = int(features.sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
+    require(problem.obeys(coef), "the solution does not obey the rules.")
     if header["budget"] is not None:
         paying = np.flatnonzero(features) // problem.outputs
         spent, budget = math.fsum(arrays["price"][paying].tolist()), header["budget"]

@@ -81,6 +81,7 @@ class Listing:
         coef, every = np.zeros(len(problem.counted)), problem.columns(columns)
         coef[every] = values.ravel()
         beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
+        require(problem.obeys(coef), f"model {place} of the list does not obey the rules.")
         inside = (beta >= problem.low) & (beta <= problem.high)
         require(bool(inside.all()), f"model {place} of the list violates lower, upper or the assumed bound.")
         require(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.bounds import BUDGET_SLACK
 from ellzero.exact.verifier.losses import claimed_loss
+from ellzero.exact.verifier.rules import describe_rules, stated_rules, statements_of
 
 Array = NDArray[np.float64]
 Header = dict[str, Any]
@@ -21,7 +22,7 @@ LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
 SETTINGS = ("loss", "huber_delta", "lambda_0", "lambda_1", "lambda_2", "k", "budget", "fit_intercept", "standardize")
-ARRAYS = ("lower", "upper", "unpenalized", "feature_cost", "groups", "sample_weight")
+ARRAYS = ("lower", "upper", "unpenalized", "feature_cost", "groups", "sample_weight", "rules")
 TERMS: dict[str, Any] = {"bound": None, "swap_size": None, "gap": 1e-4}
 """What a proof may assume, be limited to or leave open, with the defaults of `ellzero.solve`.
 
@@ -59,6 +60,7 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     if "price" in arrays and (paid := arrays["price"][arrays["price"] > 0.0]).size:
         lines.append(f"features have costs, from {paid.min():.12g} to {paid.max():.12g}")
     lines += box_lines(header, arrays)
+    lines += describe_rules(arrays, LONGEST_LIST)
     if "weights" in arrays:
         w = arrays["weights"]
         zero = int((w == 0.0).sum())
@@ -156,6 +158,10 @@ def other_arrays(header: Header, arrays: Arrays, wanted: Mapping[str, Any], name
         out.append("feature_cost is not as expected: the certificate is about other costs of the features.")
     if "groups" in wanted and not np.array_equal(arrays.get("group", np.arange(p)), heads_of(labels)):
         out.append("groups is not as expected: the certificate is about other groups of the columns.")
+    if "rules" in wanted:
+        heads = arrays.get("group", np.arange(p))
+        if statements_of(arrays) != stated_rules(wanted["rules"] or (), heads, names, labels):
+            out.append("rules is not as expected: the certificate is about other rules on the features.")
     if "sample_weight" in wanted:
         given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
         share = given / given.sum() if given.sum() else given
