@@ -22,6 +22,7 @@ from ellzero.cli.argument_groups import (
     add_problem,
     add_questions,
     add_reading,
+    add_rules,
     add_search,
     add_sizes,
 )
@@ -256,6 +257,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
     parser.add_argument("--costs", metavar="FILE", help="costs of the features that you mean, as for certify")
+    add_rules(parser)
     parser.add_argument("--classes", action="store_true", help="as it was given to certify")
     parser.add_argument(
         "--expect",

@@ -62,7 +62,7 @@ class CrossValidatedFit(L0Estimator):
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         name = self.scoring if isinstance(self.scoring, str) else ""
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
-        by_size = self.select == "size"
+        by_size, self._least = self.select == "size", training.problem.least_size()
         largest = FEWEST_FEATURES if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
         largest = min(largest if self.max_support is None else self.max_support, training.problem.penalty.countable())
         n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1) or max(FEWEST_POINTS, 2 * largest)
@@ -75,7 +75,7 @@ class CrossValidatedFit(L0Estimator):
         found = list[FoundModels]()
         for column, point in results.places:
             fits = fitted[column].fits
-            sizes = (point,) * len(fits.training.targets)
+            sizes = (max(point, self._least),) * len(fits.training.targets)
             choice = ModelChoice(sizes) if by_size else ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
             found.append(FoundModels(fits.training, choice, fits.models[point], fits.searched))
         warn_at_limit([model for each in found for model in each.models], largest, training.problem)
@@ -92,6 +92,8 @@ class CrossValidatedFit(L0Estimator):
             as_choice(name, getattr(self, name), choices)
         if_given(as_count, "max_support", self.max_support, 0)
         if (if_given(as_count, "average", self.average, 1) or 1) > 1:
+            if self.rules is not None:
+                raise InvalidInputError(f"average must be 1 with rules, which a mean need not obey, got {self.average}.")
             for name, value in (("select", "size"), ("rule", "one_se"), ("algorithm", "exact")):
                 if getattr(self, name) == value:
                     raise InvalidInputError(f"average must be 1 with {name}={value!r}, got {self.average}.")
@@ -103,6 +105,7 @@ class CrossValidatedFit(L0Estimator):
         own_shrinkage, own_grid = self._given() & {"shrinkage", "n_shrinkage"}, self._given() & {"lambda_0", "n_lambda"}
         shrinkage, by_price = self._shrinkage(training, options), self.select == "lambda_0"
         average, usual = 1, by_price and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
+        usual = usual and training.problem.rules is None  # which a mean need not obey
         if usual and not own_shrinkage and "lambda_0" not in own_grid:  # who gives a grid gets one of its models
             average = most_averaged(len(training.problem.y))
         return ComparisonPlan(
@@ -209,7 +212,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     progress : bool or function, optional
         As in :func:`ellzero.fit_path`.
     multi_class, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
-    feature_cost, groups, feature_names, bound, gap, time_limit, tol :
+    feature_cost, groups, rules, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -246,8 +249,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, Comparison
     loss, huber_delta :
         As in :class:`ellzero.L0Regressor`. Held-out losses are of this loss, too, unless ``scoring`` is given.
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
-    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, feature_names,
-    bound, gap, time_limit, tol, n_jobs, random_state, progress :
+    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, rules,
+    feature_names, bound, gap, time_limit, tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes

@@ -19,6 +19,7 @@ from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
 from ellzero.problem.losses import Loss, Multinomial, get_loss
+from ellzero.problem.rules import Rule, rules_of_json
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
@@ -45,6 +46,7 @@ class FitSettings:
     standardize: bool | None = None
     feature_cost: list[float] | None = None  # one number for each column
     groups: list[str] | None = None  # the name of each column's group
+    rules: list[Rule] | None = None
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
@@ -132,6 +134,8 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         content["feature_cost"] = [float(cost) for cost in settings.feature_cost]
     if settings.groups is not None:
         content["groups"] = [str(name) for name in settings.groups]
+    if settings.rules:
+        content["rules"] = [rule.as_json() for rule in settings.rules]
     if model.names_given:
         content["names_given"] = True
     if model.preparation is not None:
@@ -212,6 +216,8 @@ def settings_of(entries: Entries, p: int) -> FitSettings:
         settings["feature_cost"] = valid(as_feature_costs, "feature_cost", costs, p, None).tolist()
     if entries.has("groups", optional=True):
         settings["groups"] = entries.texts("groups", p)
+    if entries.has("rules", optional=True):
+        settings["rules"] = valid(rules_of_json, entries.take("rules", list))
     penalties = entries.part("penalties")
     for name in (*PENALTIES, "budget"):
         if penalties.has(name, optional=name == "budget"):
