@@ -55,13 +55,13 @@ def test_a_proof_against_enumeration(seed):
     ruled = draw(seed)
     best, X, y = min(ruled.values().values()), ruled.case.X, ruled.case.y
     solution = ez.solve(X, y, gap=1e-6, n_jobs=1, **ruled.settings)
-    assert solution.status == "optimal", ruled.words
+    assert solution.status in ("optimal", "precision"), ruled.words
     assert ruled.obeys(ruled.used(solution.support)), ruled.words
     assert abs(solution.objective - best) <= 2e-6 * max(best, 1e-6), ruled.words
     report = ez.verify(solution.certificate, X, y, rules=ruled.rules)
     assert report.valid, (report.reasons, ruled.words)
     assert report.lower_bound <= best * (1.0 + ACCURATE)
-    assert not ez.verify(solution.certificate, X, y, rules=[*ruled.rules, ez.at_most(1, [0, 1])]).valid
+    assert not ez.verify(solution.certificate, X, y, rules=[*ruled.rules, ez.at_most(1, [0])]).valid
     if seed % 4 == 0:
         check_that_other_rules_prove_no_more(ruled, solution.certificate)
 
