@@ -1,19 +1,22 @@
 """Small score problems, and all their cards by brute force: every vector of points, its scale and intercept by root finding."""
 
 import itertools
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, xlogy
 
-from ellzero.scores.problem import ScoreProblem
+from ellzero.base.errors import InvalidInputError
+from ellzero.problem.rules import at_least, at_most, exactly, requires, together
+from ellzero.scores.problem import ScoreProblem, score_rules
 from ellzero.scores.proving import ProofOptions, solve_scores
 from ellzero.scores.risk_score import with_intercept_in_points
 
 
 def draw(seed: int) -> ScoreProblem:
-    """A problem of at most 6 columns; some have weights, exclusive sets, one-sided points or labels that can be separated."""
+    """A problem of at most 6 columns; some have weights, rules, one-sided points or labels that can be separated."""
     rng = np.random.default_rng(seed)
     p, n = int(rng.integers(1, 7)), int(rng.integers(8, 120))
     largest = int(rng.choice([1, 2, 3, 5])) if p <= 3 else int(rng.choice([1, 2])) if p <= 5 else 1
@@ -30,10 +33,22 @@ def draw(seed: int) -> ScoreProblem:
     if seed % 3:
         weights = rng.random(n) + 1e-3 if seed % 3 == 1 else np.where(y > 0.0, 3.0, 1.0)
         weights = weights / weights.sum()
-    exclusive = []
-    if p >= 3 and seed % 2:
-        exclusive = [np.sort(rng.choice(p, size=int(rng.integers(2, p + 1)), replace=False)).astype(np.int64)]
-    return ScoreProblem(X, y, weights, low, high, k, most, exclusive)
+    rules = draw_rules(rng, p, low, high, k) if p >= 3 and seed % 2 else None
+    return ScoreProblem(X, y, weights, low, high, k, most, rules)
+
+
+def draw_rules(rng: np.random.Generator, p: int, low, high, k: int):
+    """One or two rules that can be met, most of them sets of which one column at most has points; or none."""
+    given = []
+    for _ in range(int(rng.integers(1, 3))):
+        some = rng.choice(p, size=int(rng.integers(2, p + 1)), replace=False).tolist()
+        kinds = [at_most(1, some), at_most(1, some), at_most(2, some), at_least(1, some), exactly(1, some), together(some[:2])]
+        kinds += [requires(some[0], some[1:], how) for how in ("all", "any")]
+        given.append(kinds[int(rng.integers(len(kinds)))])
+    for count in (2, 1):
+        with suppress(InvalidInputError):
+            return score_rules(given[:count], low, high, k)
+    return None
 
 
 def draw_variant(seed: int) -> ScoreProblem:
@@ -80,7 +95,7 @@ def cards(problem: ScoreProblem, at_most: float | None = None):
     X, best = problem.X[:, :p].astype(np.int64), np.inf
     for points in itertools.product(*(range(a, b + 1) for a, b in zip(problem.low[:p], problem.high[:p], strict=True))):
         support = np.flatnonzero(points)
-        if len(support) > problem.k or any(np.isin(support, each).sum() > 1 for each in problem.exclusive):
+        if len(support) > problem.k or not problem.obeys(support):
             continue
         price = problem.price * len(support)
         score, inverse = np.unique(X @ np.array(points), return_inverse=True)

@@ -15,6 +15,7 @@ import numpy as np
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.reading import Malformed, read_archive
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.rules import NAMES
 from ellzero.exact.verifier.score_check import FORMS, OPTIONAL, check_claims
 from ellzero.scores.certificate import Boxes, ScoreCertificate
 from ellzero.scores.problem import FoundCard
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ellzero.scores.proving import Node, Proof
 
 SAME = ("n", "p", "k", "min_scale", "max_scale", "lambda_0", "whole_intercept", "fingerprint_X", "fingerprint_y", "threshold")
-SAME_ARRAYS = ("points_lower", "points_upper", "exclusive", "exclusive_ends", "weights")
+SAME_ARRAYS = ("points_lower", "points_upper", "weights", *NAMES)
 FIRST_SECONDS, WRITING_SHARE = 1.0, 0.05  # before the first write; of the running time
 
 
@@ -87,8 +88,7 @@ def take_card(proof: Proof, header: dict[str, Any], arrays: dict[str, Any]) -> N
         if j not in support:
             support, points = [*support, j], [*points, 0]
     low, high = proof.problem.low[support], proof.problem.high[support]
-    conflict = proof.problem.conflict
-    if (low <= points).all() and (points <= high).all() and not (conflict.size and conflict[np.ix_(support, support)].any()):
+    if (low <= points).all() and (points <= high).all() and proof.problem.obeys(support):
         found = proof.problem.card(FoundCard(support, points, float(header["scale"]), float(header["intercept"])))
         proof.card = min(proof.card, found, key=lambda card: card.loss)
 
