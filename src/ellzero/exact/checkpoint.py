@@ -127,6 +127,6 @@ def signature(search: Search) -> dict[str, Any]:
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
         "X": fingerprint_design(problem)[1],
-        "rules": None if problem.rules is None else [[*asdict(each).values()] for each in problem.rules.statements],
+        "rules": [[*asdict(each).values()] for each in problem.rules.statements],
         **{name: fingerprint_vector(vector.astype(np.float64)) for name, vector in vectors.items()},
     }

@@ -150,12 +150,11 @@ def check_method(method: str, backend: str) -> None:
 
 def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse limits that no feature, or no model under the rules, fits; without costs, a budget is a number of features."""
-    if problem.rules is not None and options.k is not None:
+    if options.k is not None:
         problem.rules.require_within("k", (~problem.penalty.unpenalized).astype(np.float64), options.k)
-    if problem.rules is not None and options.budget is not None:
-        problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))
     if options.budget is None:
         return options
+    problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))
     if not problem.penalty.priced:
         # A budget may be any number.
         affordable_features = min(options.budget * (1.0 + BUDGET_SLACK), problem.penalty.countable())

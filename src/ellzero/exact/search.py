@@ -68,7 +68,7 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
-    if problem.rules is not None:
+    if problem.rules:
         raise InvalidInputError(f"backend={options.backend!r} does not know rules; use backend='builtin'.")
     if problem.outputs > 1:
         raise InvalidInputError(
@@ -194,7 +194,7 @@ class Search:
             diagonals=options.diagonals and squares_are_numbers(problem),
             families=options.diagonals
             and options.checkpoint is None
-            and problem.rules is None  # enumerated supports need not obey
+            and not problem.rules  # enumerated supports need not obey
             and squares_are_numbers(problem),
             threads=options.threads,
         )
