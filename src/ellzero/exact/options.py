@@ -33,8 +33,9 @@ class SwapNeighbourhood:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The models that are wanted beside the best one: those up to a level, which is the least of all that are given."""
+    """The models that are wanted: the best one, or all up to a level, which is the least of all that are given."""
 
+    all: bool = False
     within: float | None = None  # above the best objective, relative to it
     count: int | None = None  # the objective of the so many-th best support
     level: float | None = None
@@ -49,7 +50,7 @@ class SearchOptions:
     k: int | None
     budget: float | None = None  # of the sum of costs; k is None then
     swaps: SwapNeighbourhood | None = None  # None: all models
-    wanted: Wanted | None = None  # None: the best model
+    wanted: Wanted = Wanted()  # the best model
     method: str = "bnb"
     backend: str = "builtin"
     grow: float = 10  # IGA adds so many features at a time or, if below one, those with z >= grow
@@ -64,6 +65,16 @@ class SearchOptions:
     threads: int = 1
     in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number
     progress: SearchCallback | None = None
+
+    @property
+    def swap_size(self) -> int | None:
+        """How many features a swap may exchange; None: all models are searched."""
+        return None if self.swaps is None else self.swaps.size
+
+    @property
+    def home(self) -> NDArray[np.int64] | None:
+        """The features that swaps begin with; None: all models are searched."""
+        return None if self.swaps is None else self.swaps.home.astype(np.int64)
 
     def allows(self, model: Model, problem: Problem) -> bool:
         """Return whether a model keeps to the limits, and to the rules."""
