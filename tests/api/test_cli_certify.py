@@ -37,7 +37,7 @@ def test_text_says_what_matters(run, data, tmp_path):
     code, out, err = run("certify", data, "--target", "label", "--k", "2", "--out", tmp_path / "proof.npz")
     assert code == 0
     assert out.startswith("optimal (proved")
-    assert "2 of 6 features, 120 rows, logistic loss, positive coefficients speak for yes:" in out
+    assert "2 of 6 features, 120 rows, logistic loss, positive coefficients make yes likelier:" in out
     assert out.splitlines()[-1] == f"written: {tmp_path / 'proof.npz'}"
     assert err.startswith("ellzero: exact search: gap at most ")
     _, _, err = run("certify", data, "--target", "label", "--k", "2")

@@ -237,7 +237,7 @@ def test_cautions_and_gaps_are_shown(browser, fragile, scheme):
     gaps = [[cell.replace("\u00a0", " ") for cell in row] for row in shown.rows("#gaps")]
     assert gaps == [[EVIL, "5 (4.2 %)", "median 1.25"], ["town", "2 (1.7 %)", "category (missing)"]]
     # The words of the proof say first what it is not about, and its box is not green.
-    assert shown.text("#certificate-sentence").startswith("Proved about the search, not about new rows:")
+    assert shown.text("#certificate-sentence").startswith("Proved: no model with")
     border, green = shown.page.evaluate(
         "() => [getComputedStyle(document.getElementById('certificate-sentence')).borderLeftColor,"
         " getComputedStyle(document.documentElement).getPropertyValue('--good')]"
