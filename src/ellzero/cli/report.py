@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         "arguments": data_arguments(args),
         "notes": notes_on(data),
         "categories": categories_of(data),
-        "numbers": numbers_of(args, data),
+        "numbers": number_columns(args, data),
         "date": datetime.date.today().isoformat(),
         "feature_names": names_of(data),
         **for_classes,
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     settings = {
         name: value for each in (kind, write_report, Words) for name, value in settings_for(each, args, data, **own).items()
     }
-    test = None if args.test is None else other_rows(args, data)
+    test = None if args.test is None else rows_to_test(args, data)
     summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps, "test": test})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return exit_code("interrupted" if interrupted else None, written=True)
 
 
-def other_rows(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
+def rows_to_test(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
     """Return features and target of the table that --test names, prepared as those of the fit were."""
     if not isinstance(data.preparation, TablePreparation):
         raise InvalidInputError("--test is for tables: the columns of a matrix have no names.")
@@ -136,7 +136,7 @@ def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
     return out
 
 
-def numbers_of(args: argparse.Namespace, data: Data) -> tuple[str, ...]:
+def number_columns(args: argparse.Namespace, data: Data) -> tuple[str, ...]:
     """Return the columns of numbers of a table that pandas reads without further arguments; none of other data."""
     preparation = data.preparation
     if not isinstance(preparation, TablePreparation) or not args.data.endswith(".csv") or args.weight is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of
 from ellzero.exact.assumed_bounds import assumed_bounds, check_bounded, squares_are_numbers, with_bounds
 from ellzero.exact.certificate import Certificate, Claim, tree_arrays
+from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.growth import Growth, worth_narrowing
 from ellzero.exact.incumbent import TOLERANCE, as_solution, as_start, find_incumbent
 from ellzero.exact.options import SearchOptions, Wanted, affordable, search_options
-from ellzero.exact.resuming import checkpoint_of, resume
+from ellzero.exact.resuming import resume
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
@@ -118,16 +120,15 @@ class Search:
 
     def explore(self) -> Status | None:
         """Search until nothing is left (None is returned) or something ends it; Ctrl-C does so like a limit."""
-        self.checkpoint = checkpoint_of(self)
-        saved = None if self.checkpoint is None else self.checkpoint.load()
+        self.checkpoint = Checkpoint(self)
         self.growth = check_bounded(self.problem, self.options)
-        if self.checkpoint is None or saved is None:
+        if self.checkpoint.exists:
+            resume(self)
+        else:
             self.find_first_model()
             if self.options.method == "iga":
                 self.integral, self.iteration = np.sort(self.problem.penalty.paying(self.incumbent.support)).tolist(), 1
             self.open_tree()
-        else:
-            resume(self, self.checkpoint, *saved)
         if self.ended:
             return self.ended
         status: Status | None
@@ -136,8 +137,7 @@ class Search:
         except KeyboardInterrupt:
             status = "interrupted"
         self.note()
-        if self.checkpoint is not None:
-            self.checkpoint.end(self, done=status is None)
+        self.checkpoint.end(self.save, done=status is None)
         return status
 
     # The first model, and the bounds of the coefficients.
@@ -287,8 +287,11 @@ class Search:
     def tick(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
         self.note()
-        if self.checkpoint is not None:
-            self.checkpoint.write_if_due(self)
+        self.checkpoint.write_if_due(self.save)
+
+    def save(self, path: Path) -> None:
+        """Write the search to a file, from which another one can go on."""
+        self.checkpoint.write(path, self)
 
     def note(self) -> None:
         """Report the state of the search.

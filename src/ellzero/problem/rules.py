@@ -321,7 +321,7 @@ class Rules:
         none = np.zeros(len(self.known))
         if self.least(none) is None:
             clash = self.clash(lambda some: some.least(none) is not None)
-            raise InvalidInputError(f"rules cannot be met together: {listed(clash)}.")
+            raise InvalidInputError(f"rules cannot be met together: {rules_in_words(clash)}.")
 
     def require_within(self, name: str, weight: NDArray[np.float64], most: float) -> None:
         """Refuse a limit of a sum of weights within which no model obeys."""
@@ -334,7 +334,7 @@ class Rules:
                 return found is not None and float(weight[found].sum()) <= most
 
             raise InvalidInputError(
-                f"{name} must be at least {needed:g} for the rules, got {most:g}: {listed(self.clash(possible))}."
+                f"{name} must be at least {needed:g} for the rules, got {most:g}: {rules_in_words(self.clash(possible))}."
             )
 
 
@@ -343,7 +343,7 @@ def among(place: NDArray[np.int64], members: tuple[int, ...]) -> tuple[int, ...]
     return tuple(int(place[j]) for j in members if place[j] >= 0)
 
 
-def listed(rules: Sequence[Rule]) -> str:
+def rules_in_words(rules: Sequence[Rule]) -> str:
     """Return some rules as words."""
     shown = [str(rule) for rule in rules[:MOST_NAMED]] + (["..."] if len(rules) > MOST_NAMED else [])
     return " and ".join(shown)
