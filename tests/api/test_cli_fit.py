@@ -43,7 +43,8 @@ def test_fit_then_predict(run, data, tmp_path, loss):
     assert (ez.load(model).predict(X) == expected.predict(X)).all()
 
 
-def test_text(run, data, tmp_path):
+def test_text(run, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     code, out, err = run("fit", data, "--target", "label", "--out", tmp_path / "model.json")
     assert code == 0
     assert "logistic model with 3 of 6 features, 120 rows, size chosen by ebic:" in out

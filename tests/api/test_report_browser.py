@@ -191,7 +191,7 @@ def test_headline_data_and_certificate(show, kind):
     assert "May" in shown.text("#footer")
     others = summary["others"]
     assert (others is None) == (kind == "multiclass")
-    sections = {"regression": 12, "multiclass": 13, "binary": 15}
+    sections = {"regression": 12, "multiclass": 13, "binary": 15 + (summary["score_card"] is not None)}
     assert shown.page.locator("section:visible").count() == sections[kind] + (others is not None)
     assert shown.text("#plain") == summary["plain"]
     if others is not None:

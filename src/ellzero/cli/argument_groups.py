@@ -81,7 +81,9 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     kind.add_argument("--classes", action="store_true", help="treat a numeric target as class labels")
     losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
     group.add_argument("--loss", type=underscored, choices=tuple(LOSSES), metavar="NAME", help=losses)
-    group.add_argument("--huber-delta", type=float, metavar="V", help="larger residuals count linearly, not squared (default: 1.35)")
+    group.add_argument(
+        "--huber-delta", type=float, metavar="V", help="larger residuals count linearly, not squared (default: 1.35)"
+    )
     if shrinkage:
         group.add_argument("--lambda-1", default=0.0, **NUMBER, help="weight of the l1 norm (default: 0)")
         group.add_argument("--lambda-2", default=1e-3, **NUMBER, help="weight of the squared l2 norm (default: 0.001)")
@@ -121,7 +123,9 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
         default="auto",
         help="the smallest about as good as the best (default), the best, or the smallest within one standard error",
     )
-    group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="L0 alone, or with which shrinkage (default: l0l2)")
+    group.add_argument(
+        "--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="L0 alone, or with which shrinkage (default: l0l2)"
+    )
     group.add_argument("--shrinkage", **NUMBERS, help="values of the shrinkage to try (default: chosen)")
     group.add_argument("--max-support", **COUNT, help="the largest size to try")
     return group

@@ -154,7 +154,9 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("path")
     group.add_argument("--lambda-0", **NUMBERS, help="decreasing prices of a feature (default: chosen)")
     group.add_argument("--n-lambda", default=100, **COUNT, help="at most N points (default: 100)")
-    group.add_argument("--lambda-min-ratio", default=1e-3, **NUMBER, help="ratio of the last lambda_0 to the first (default: 0.001)")
+    group.add_argument(
+        "--lambda-min-ratio", default=1e-3, **NUMBER, help="ratio of the last lambda_0 to the first (default: 0.001)"
+    )
     group.add_argument("--max-support", **COUNT, help="stop at models with more features")
     algorithms = ("cd", "local_search", "iht")
     group.add_argument("--algorithm", choices=algorithms, default="local_search", help="default: local_search; cd is faster")
@@ -298,11 +300,15 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--regression", action="store_true", help="the target is a number")
     group.add_argument("--drop", **NAMES, help="columns to leave out (ids, dates, text)")
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
-    group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers with this statistic of the column")
+    group.add_argument(
+        "--impute", choices=("median", "mean", "mode"), help="fill missing numbers with this statistic of the column"
+    )
     add_reading(parser, ("csv", "tsv", "parquet", "svmlight", "plink", "npy", "npz"))
     group = add_output(parser, "folder to make", required=True)
     group.add_argument(
-        "--dtype", choices=("float64", "float32", "int8"), help="type of the stored numbers (default: the smallest that loses nothing)"
+        "--dtype",
+        choices=("float64", "float32", "int8"),
+        help="type of the stored numbers (default: the smallest that loses nothing)",
     )
     group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
     group.add_argument("--memory", default="256M", metavar="SIZE", help="memory to use, such as 64M or 2G (default: 256M)")

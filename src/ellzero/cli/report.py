@@ -11,7 +11,7 @@ from scipy import sparse
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, quoted, shown
 from ellzero.cli.data import Data, load_data, load_new_data
 from ellzero.cli.files import check_output
 from ellzero.cli.inspection import quoted_name
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if args.data == "-" or any((args.loss, args.positive, args.class_weight, args.multi_class, args.probability)):
             raise
         args.regression = True
-        note(args, f"target {shown(args.target)} is a number: this is a regression; --classes if each value is a class.")
+        note(args, f"target {quoted(args.target)} is a number: this is a regression; --classes if each value is a class.")
         data, for_classes = load_data(argparse.Namespace(**{**vars(args), "quiet": True})), classifier_settings(args)
     own: dict[str, Any] = {
         "target": data.target,

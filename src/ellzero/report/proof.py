@@ -289,9 +289,9 @@ def exchanges(found: Alternatives) -> list[str]:
     def names_of(features: Sequence[int]) -> list[str]:
         return [named(found.name_of(j)) for j in features]
 
-    out = []
     if len(found) == 1:
-        return out
+        return []
+    out = []
     if found.indispensable:
         out.append(f"All of them use {in_a_row(names_of(found.indispensable))}.")
     if found.exchangeable:

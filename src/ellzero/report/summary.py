@@ -158,7 +158,9 @@ def summarise(
             model["cautions"] = model_cautions(column, point, design, values[counted], counted, summary)
     describe_tested(summary, held_out)
     if ridge is not None:
-        summary["ridge"] = describe_ridge(ridge, values, weight, kind, loss, count_of(summary["data"]["variables"], summary["unit"]))
+        summary["ridge"] = describe_ridge(
+            ridge, values, weight, kind, loss, count_of(summary["data"]["variables"], summary["unit"])
+        )
     if test is not None:
         summary["test"] = describe_test(summary, test, labels, column, design)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
