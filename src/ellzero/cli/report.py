@@ -11,11 +11,11 @@ from scipy import sparse
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, quoted, shown
 from ellzero.cli.data import Data, load_data, load_new_data
 from ellzero.cli.files import check_output
 from ellzero.cli.inspection import quoted_name
-from ellzero.cli.output import exit_code, print_result
+from ellzero.cli.output import exit_code, note, print_result
 from ellzero.cli.parser import make_parser
 from ellzero.cli.preparation import TablePreparation, category_name
 from ellzero.cli.solver_settings import classifier_settings, settings_for
@@ -23,7 +23,7 @@ from ellzero.report.page import write_report
 from ellzero.report.words import Words
 from ellzero.tables.columns import check_presence
 from ellzero.tables.optional import need
-from ellzero.tables.target import column_labels, column_response
+from ellzero.tables.target import NumbersAsLabels, column_labels, column_response
 
 FIRST_ROWS = 100  # show how pandas reads a file
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
@@ -33,7 +33,14 @@ def run(args: argparse.Namespace) -> int:
     """Fit, prove and write."""
     check_output(args.out, inputs=(args.data,))
     for_classes = classifier_settings(args)  # before the data is read, which may take long
-    data = load_data(args, keep_labels=True)
+    try:
+        data = load_data(args, keep_labels=True)
+    except NumbersAsLabels:
+        if args.data == "-" or any((args.loss, args.positive, args.class_weight, args.multi_class, args.probability)):
+            raise
+        args.regression = True
+        note(args, f"target {quoted(args.target)} is a number: this is a regression; --classes if each value is a class.")
+        data, for_classes = load_data(argparse.Namespace(**{**vars(args), "quiet": True})), classifier_settings(args)
     own: dict[str, Any] = {
         "target": data.target,
         "source": "data.csv" if args.data == "-" else args.data,
