@@ -87,7 +87,7 @@ def resumed(run: Search, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot
     incumbent, model = solution_of(run, saved.incumbent)
     calm_starts(run, saved)
     # Supports that were listed are open leaves again: the search finds them once more.
-    listed = {} if run.options.wanted is None else listed_models([], {}, run.problem.outputs)
+    listed = listed_models([], {}, run.problem.outputs) if run.options.wanted.all else {}
     certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem.outputs), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing

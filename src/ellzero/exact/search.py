@@ -68,7 +68,7 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
-    if problem.rules is not None:
+    if problem.rules:
         raise InvalidInputError(f"backend={options.backend!r} does not know rules; use backend='builtin'.")
     if problem.outputs > 1:
         raise InvalidInputError(
@@ -174,7 +174,7 @@ class Search:
 
     def core_options(self) -> _core.SearchOptions:
         """Return the options in the core's form."""
-        options, problem, swaps = self.options, self.problem, self.options.swaps
+        options, problem, home = self.options, self.problem, self.options.home
         if not np.isfinite(options.lambda_0 / problem.units.lambda_0):
             raise InvalidInputError(f"lambda_0 is beyond float64 in units of the data, got {options.lambda_0!r}.")
         return core_object(
@@ -186,23 +186,24 @@ class Search:
             narrow=self.growth is not None and worth_narrowing(problem),
             null=problem.null / problem.units.cost,
             free_bound=None if self.free_bound is None else self.free_bound / problem.units.coefficient,
-            home=None if swaps is None else (swaps.home * problem.outputs).tolist(),
-            swap_size=None if swaps is None else swaps.size,
-            wanted=None if options.wanted is None else self.core_wanted(options.wanted),
+            home=None if home is None else (home * problem.outputs).tolist(),
+            swap_size=options.swap_size,
+            wanted=self.core_wanted(),
             integral=None if self.integral is None else [j * problem.outputs for j in self.integral],
             alike=options.alike,
             diagonals=options.diagonals and squares_are_numbers(problem),
             families=options.diagonals
             and options.checkpoint is None
-            and problem.rules is None  # enumerated supports need not obey
+            and not problem.rules  # enumerated supports need not obey
             and squares_are_numbers(problem),
             threads=options.threads,
         )
 
-    def core_wanted(self, wanted: Wanted) -> _core.Wanted:
+    def core_wanted(self) -> _core.Wanted:
         """Return which models are wanted in the core's form."""
+        wanted = self.options.wanted
         level = None if wanted.level is None else wanted.level / self.problem.units.cost
-        return core_object(_core.Wanted, all=True, level=level, within=wanted.within, count=wanted.count, most=wanted.most)
+        return core_object(_core.Wanted, **{**vars(wanted), "level": level})
 
     def relaxations(self, objective: float, excluded: list[int]) -> _core.Relaxations:
         """Return the relaxations of this problem for models better than an objective, without some features."""
@@ -298,7 +299,7 @@ class Search:
 
         The gap is what is missing to the objective or, where all models up to a level are wanted, to that.
         """
-        tree, every = self.tree, self.options.wanted is not None
+        tree, every = self.tree, self.options.wanted.all
         size = len(self.integral or ())
         if self.iteration and self.integral is None:  # all of them
             size = self.problem.penalty.countable()
@@ -357,11 +358,11 @@ class Search:
             lower_bound=lower_bound,
             status=status,
             gap_asked=options.gap,
-            swap_size=None if options.swaps is None else options.swaps.size,
-            home=None if options.swaps is None else options.swaps.home.astype(np.int64),
+            swap_size=options.swap_size,
+            home=options.home,
             prover=prover,
-            threshold=None if options.wanted is None else self.threshold(options.wanted, model.objective),
-            within=None if options.wanted is None else options.wanted.within,
+            threshold=self.threshold(options.wanted, model.objective) if options.wanted.all else None,
+            within=options.wanted.within,
         )
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
             units = self.problem.units

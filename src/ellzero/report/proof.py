@@ -243,7 +243,7 @@ def find_others(
         time_limit=left,
         progress=as_search_log(progress, left),
         threads=threads,
-        wanted=Wanted(within=WITHIN, most=MOST_MODELS),
+        wanted=Wanted(all=True, within=WITHIN, most=MOST_MODELS),
     )
     return collect(solution.certificate.problem, options, [solution.model])
 
