@@ -511,7 +511,7 @@ TELLING = [
     ),
     Fault(
         "effective rows",
-        "src/ellzero/report/summary.py",
+        "src/ellzero/report/models.py",
         'float(f"{weight.sum() ** 2 / (weight**2).sum():.6g}")',
         'float(f"{weight.sum():.6g}")',
         "weights count as rows",
@@ -599,7 +599,7 @@ TELLING = [
     Fault(
         "decimal marks",
         "src/ellzero/tables/text.py",
-        "decimal=source.decimal,",
+        "decimal=self.decimal,",
         'decimal=".",',
         "numbers with a decimal comma are text",
         ("tests/api/test_cli_tables.py", "tests/unit/test_text_tables.py", "tests/api/test_convert_csv.py"),

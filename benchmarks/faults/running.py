@@ -29,6 +29,7 @@ class Outcome:
     test: str
     seconds: float
     rest: bool  # whether all other tests were run, too
+    commit: str  # of the code in which it was planted
 
 
 def checkout(tree: Path, commit: str) -> None:
@@ -65,6 +66,8 @@ def build(tree: Path) -> bool:
 def find(fault: Fault, tree: Path, rest: bool) -> Outcome:
     """Plant a fault, run its tests and, if they find nothing and `rest` is set, all others."""
     begin = time.perf_counter()
+    ask = ["git", "-C", str(tree), "rev-parse", "--short=7", "HEAD"]
+    commit = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
     original = (tree / fault.file).read_bytes()
     try:
         fault.plant(tree)
@@ -77,7 +80,7 @@ def find(fault: Fault, tree: Path, rest: bool) -> Outcome:
         (tree / fault.file).write_bytes(original)
         if fault.compiled:
             build(tree)
-    return Outcome(fault.name, test, round(time.perf_counter() - begin, 1), rest)
+    return Outcome(fault.name, test, round(time.perf_counter() - begin, 1), rest, commit)
 
 
 def failed(tree: Path, tests: Sequence[str]) -> str:

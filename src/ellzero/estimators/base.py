@@ -189,7 +189,7 @@ class L0Estimator(BaseEstimator):
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
             if self.within is not None:
-                wanted = replace(options, gap=0.0, wanted=Wanted(within=self.within, most=MOST_MODELS))
+                wanted = replace(options, gap=0.0, wanted=Wanted(all=True, within=self.within, most=MOST_MODELS))
                 self.alternatives_ = one_or_list([collect(*search) for search in searches(best, models, wanted)])
         else:
             precise = [

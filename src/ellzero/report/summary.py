@@ -19,6 +19,7 @@ from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
+from ellzero.problem.grouping import as_groups
 from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import feature_name
 from ellzero.report.beside import describe_ridge, figures_alone, other_rows
@@ -41,6 +42,7 @@ from ellzero.report.snippets import code_blocks
 from ellzero.report.words import (
     Words,
     case_words,
+    count_of,
     headline,
     method_notes,
     missing_words,
@@ -110,12 +112,14 @@ def summarise(
     weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     names = results.names
     data, spread = describe_features(design, names, weight)
+    grouping = as_groups(estimator.groups, design.shape[1], names)
     used, models = describe_models(column, range(len(column.size)))
     chosen = int(results.best[1])
     summary: dict[str, Any] = {
         "kind": kind,
         "loss": loss,
         "target": named(words.target),
+        "unit": "feature" if grouping is None else "variable",  # what sizes count
         "subject": named(words.subject),
         "subjects": plural(named(words.subject)),
         "title": safe_line(words.title or f"Predicting {named(words.target)}"),
@@ -125,6 +129,7 @@ def summarise(
         "shared": getattr(estimator, "multi_class_", None) not in (None, "ovr"),
         "data": {
             **data,
+            "variables": design.shape[1] if grouping is None else len(np.unique(grouping.heads)),
             "missing": missing_words(words.missing, design.shape[0]),
             "weighted": sample_weight is not None,
             "notes": [safe_line(note) for note in words.notes],
@@ -153,11 +158,15 @@ def summarise(
             model["cautions"] = model_cautions(column, point, design, values[counted], counted, summary)
     describe_tested(summary, held_out)
     if ridge is not None:
-        summary["ridge"] = describe_ridge(ridge, values, weight, kind, loss, design.shape[1])
+        summary["ridge"] = describe_ridge(
+            ridge, values, weight, kind, loss, count_of(summary["data"]["variables"], summary["unit"])
+        )
     if test is not None:
         summary["test"] = describe_test(summary, test, labels, column, design)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
-    summary["certificate"] = describe_proofs(proofs, models[chosen]["k"], proved, summary["subjects"])
+    summary["certificate"] = describe_proofs(
+        proofs, count_of(models[chosen]["k"], summary["unit"]), proved, summary["subjects"]
+    )
     summary["others"] = describe_others(others, sign)
     summary["score_card"] = describe_card(card)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], names)
