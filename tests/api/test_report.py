@@ -89,7 +89,10 @@ def test_binary_figures_are_those_of_scikit_learn(weighted):
         assert model["error"] == pytest.approx(column.scores[point].std(ddof=1) / np.sqrt(3), rel=1e-6)
         if point:
             assert model["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision, sample_weight=weight))
-    if not weighted:
+    if weighted:
+        sides = [weight[y == label] for label in ("dog", "cat")]
+        assert summary["tested_rows"] == pytest.approx([side.sum() ** 2 / (side**2).sum() for side in sides], rel=1e-5)
+    else:
         decision = column.decision[:, 3, 0]
         share, mean = calibration_curve(y == "dog", expit(decision), n_bins=10, strategy="quantile")
         bins = np.array(summary["models"][3]["calibration"][0]["bins"])
