@@ -212,12 +212,12 @@ CORE_FAULTS = [
         PROOFS,
     ),
     Fault(
-        "leaves that are closed",
+        "points of other nodes",
         f"{SOURCE}exact/tree.cpp",
-        "    closed_ = closed_bound;\n",
-        "",
-        "a search that goes on forgets the bounds of leaves that were closed before",
-        ("tests/api/test_exact_checkpoints.py",),
+        "record_.points[node] = std::move(point);",
+        "record_.points[node / 2] = std::move(point);",
+        "dual points of a certificate stand at other nodes",
+        PROOFS,
     ),
     Fault(
         "columns of a selection",

@@ -36,7 +36,7 @@ from ellzero.report.models import (
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, compare, describe_others, describe_proofs, percent_above, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
-from ellzero.report.summary import summarise
+from ellzero.report.summary import Beside, summarise
 from ellzero.report.words import Words, named, percent_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
@@ -648,7 +648,7 @@ def test_a_proof_changes_nothing_of_the_estimator():
     before = copy.deepcopy(estimator)
     proofs = prove(estimator, X, y, sample_weight=None, seconds=30.0, progress=False)
     assert proofs[0].gained > 1e-3
-    shown = summarise(estimator, X, y, proofs=proofs)["models"][7]["coef"][0]
+    shown = summarise(estimator, X, y, beside=Beside(proofs=proofs))["models"][7]["coef"][0]
     assert [value for _, value in shown] != pytest.approx(estimator.coef_[0][estimator.support_].tolist())
     np.testing.assert_array_equal(estimator.coef_, before.coef_)
     for mine, theirs in zip(estimator.cv_results_.columns, before.cv_results_.columns, strict=True):
