@@ -236,11 +236,11 @@ CORE_FAULTS = [
         PROOFS,
     ),
     Fault(
-        "room of a rounding",
-        f"{SOURCE}exact/rounding.cpp",
-        "room -= weight;",
-        "room -= 0.5 * weight;",
-        "a relaxation becomes a model of more features than k",
-        ("tests/reference/test_exact.py", "tests/api/test_exact_solution.py"),
+        "supports that entropy closes",
+        f"{SOURCE}scores/exhaustion.cpp",
+        "return level() * (1.0 + rounding);",
+        "return 0.9 * level();",
+        "supports of score cards are left out by a bound that is too low",
+        ("tests/reference/test_scores.py",),
     ),
 ]
