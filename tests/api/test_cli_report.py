@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.command_line import table
 
+from ellzero.cli import main
 from ellzero.cli.parser import make_parser
 from ellzero.cli.report import data_arguments
 
@@ -69,7 +70,8 @@ def test_other_kinds(run, tmp_path):
     frame.assign(y=frame.a - frame.b).to_csv(tmp_path / "data.csv", index=False)
     argv = [tmp_path / "data.csv", "--target", "y", "--out", tmp_path / "page.html"]
     assert run.json("report", *argv, "--regression", "--cv", "3")["size"] >= 2
-    assert "add --regression" in run.error("report", *argv)
+    assert content(argv[-1])["kind"] == "regression"
+    assert "add --regression" in run.error("report", *argv, "--class-weight", "balanced")
     assert "--probability is for classes" in run.error("report", *argv, "--regression", "--probability")
 
 
@@ -145,6 +147,29 @@ def test_the_python_code_of_the_page_gives_its_model(run, tmp_path, monkeypatch,
         assert dict(zip(wanted, fitted.coef_[0], strict=True)) == pytest.approx(wanted, rel=1e-3, abs=1e-6)
         assert fitted.intercept_[0] == pytest.approx(model["intercept"][0], rel=1e-3, abs=1e-6)
     assert (tmp_path / "model.joblib").exists()
+
+
+def test_a_target_of_many_numbers_makes_a_regression(run, tmp_path, capsys):
+    frame = table().drop(columns="label")
+    frame.assign(y=frame.a - frame.b).to_csv(tmp_path / "data.csv", index=False)
+    argv = ["report", str(tmp_path / "data.csv"), "--target", "y", "--time-limit", "0", "--out", str(tmp_path / "page.html")]
+    assert main(argv) == 0
+    assert "'y' is a number: this is a regression; --classes if each value is a class" in capsys.readouterr().err
+    page = content(tmp_path / "page.html")
+    assert (page["kind"], page["unit"]) == ("regression", "feature")
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_page_counts_a_column_of_categories_once(run, tmp_path, separate):
+    messy().drop(columns="id").to_csv(tmp_path / "data.csv", index=False)
+    argv = ["report", tmp_path / "data.csv", "--target", "label", "--out", tmp_path / "page.html"]
+    lead = run.json(*argv, *(["--separate-categories"] if separate else []))["lead"]
+    page = content(tmp_path / "page.html")
+    unit, count = ("feature", 9) if separate else ("variable", 7)  # six numbers, and a column of three cities
+    assert page["data"]["features"] == 9
+    assert (page["unit"], page["data"]["variables"]) == (unit, count)
+    assert f" of {count} {unit}s" in lead
+    assert re.search(rf"at most \d+ {unit}s? fits? these rows", page["certificate"]["sentence"])
 
 
 def test_a_column_that_follows_from_the_target_is_named(run, tmp_path):

@@ -155,7 +155,7 @@ def test_the_positive_class_is_the_users(run, data, tmp_path):
     for one, other in zip(yes["features"], no["features"], strict=True):
         assert one["name"] == other["name"]
         assert one["coefficient"] == pytest.approx(-other["coefficient"], rel=1e-6)
-    assert "class no (positive coefficients speak for it)" in run.ok(*argv, "--positive", "no")
+    assert "class no (positive coefficients make it likelier)" in run.ok(*argv, "--positive", "no")
     assert set(run.json("predict", tmp_path / "model.json", data)["predictions"]) == {"yes", "no"}
     assert (
         run.error(*argv, "--positive", "maybe") == "--positive maybe is not a label of target 'label'; its labels are no, yes."
@@ -196,7 +196,7 @@ def test_pos_label_of_estimators(tmp_path):
     other = ez.L0Classifier(k=2).fit(frame, y)
     np.testing.assert_array_equal(model.coef_, other.coef_)
     np.testing.assert_array_equal(model.predict_proba(frame), other.predict_proba(frame))
-    assert "no against yes (positive coefficients speak for no)" in str(model)
+    assert "no against yes (positive coefficients make no likelier)" in str(model)
     assert "of no against yes" in str(model.summary())
     turned = -other.to_frame().coefficient
     np.testing.assert_array_equal(model.to_frame().coefficient, turned)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.signatures import arguments_of
+from ellzero.base.validation import known
 from ellzero.cli.data import Data
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
@@ -53,7 +54,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
 
     An option that was not given is left out, so that the default of the function holds.
     """
-    known = {
+    settings = {
         **vars(args),
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
@@ -64,7 +65,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
         "progress": not args.quiet,
         **own,
     }
-    return arguments_of(function, {name: value for name, value in known.items() if value is not None})
+    return arguments_of(function, known(settings))
 
 
 def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:

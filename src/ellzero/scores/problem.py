@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ellzero import _core
-from ellzero.exact.verifier.score_bounds import Rows
+from ellzero.exact.verifier.score_bounds import DistinctRows
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, Statement, as_rules
 from ellzero.solvers.paths import core_rules
@@ -85,9 +85,9 @@ class ScoreProblem:
     whole_intercept: bool = False
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> DistinctRows:
         """The distinct rows."""
-        return Rows.of(self.X, self.y, self.weights, self.price, self.ones)
+        return DistinctRows.of(self.X, self.y, self.weights, self.price, self.ones)
 
     @property
     def ones(self) -> int:
@@ -213,8 +213,9 @@ def score_rules(rules: Iterable[Rule] | None, low: Ints, high: Ints, k: int, nam
     """Return the rules on the columns of a card, checked; None if there are none."""
     p = len(low)
     found = as_rules(rules, Penalty.of(p, lower=low.astype(np.float64), upper=high.astype(np.float64)), names, None)
-    if found is not None:
-        found.require_within("k", np.ones(p), k)
+    if not found:
+        return None
+    found.require_within("k", np.ones(p), k)
     return found
 
 

@@ -23,8 +23,8 @@ from ellzero.base.devices import at_hand
 from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
 from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
-from ellzero.exact.verifier.rules import IN, OPEN, OUT, describe_rules, read_rules, stated_rules, statements_of
-from ellzero.exact.verifier.score_bounds import EPS, Counts, Limits, Rows
+from ellzero.exact.verifier.rules import IN, OPEN, OUT, claimed_statements, describe_rules, read_rules, stated_rules
+from ellzero.exact.verifier.score_bounds import EPS, Counts, DistinctRows, Limits
 from ellzero.exact.verifier.statement import LONGEST_LIST, column_names
 
 FORMAT = "ellzero score"
@@ -121,12 +121,12 @@ def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Non
 
 
 @dataclass(eq=False)
-class Proof:
+class ScoreProof:
     """A certificate with its data: what the parts of the proof are checked against."""
 
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    rows: Rows
+    rows: DistinctRows
     tell: Callable[[float], None] | None = None
     reasons: list[str] = field(default_factory=list)
     supports: int = 0  # run through
@@ -147,7 +147,7 @@ class Proof:
         # Then supports are those of the scores, each size by itself, and other boxes of points say nothing about one.
         self.by_size = self.rules is not None or self.rows.price > 0.0
         self.conflict: NDArray[np.bool_] | None = None
-        pairs = [sorted(members) for feature, _, high, members in statements_of(arrays) if feature < 0 and high == 1]
+        pairs = [sorted(members) for feature, _, high, members in claimed_statements(arrays) if feature < 0 and high == 1]
         if pairs:
             self.conflict = np.zeros((p + 1, p + 1), dtype=bool)
             for members in pairs:
@@ -299,7 +299,7 @@ def covers(low: Counts, high: Counts, least: Counts, most: Counts) -> bool:
     return True
 
 
-def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> Rows:
+def read_score_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> DistinctRows:
     """Return the rows of the data; refuse data that the certificate was not made for."""
     n, p = header["n"], header["p"]
     try:
@@ -329,7 +329,7 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
     data = np.hstack(columns), signs, weights, float(header["lambda_0"]), p if header["whole_intercept"] else -1
     require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
     if not exactly:
-        return Rows.of(*data)
+        return DistinctRows.of(*data)
     with whole_imports():
         from ellzero.exact.verifier.score_exact import ExactRows
     return ExactRows.exactly(*data)
@@ -347,7 +347,7 @@ def expectations(
         elif name in ("k", "min_scale", "max_scale", "lambda_0", "whole_intercept", "gap_asked", "threshold"):
             found, same = header[name], header[name] == value
         elif name == "rules":
-            found, same = "another", statements_of(arrays) == stated_rules(value, np.arange(header["p"]), names, [])
+            found, same = "another", claimed_statements(arrays) == stated_rules(value, np.arange(header["p"]), names, [])
         else:
             out.append(f"{name} is not a setting of a score card.")
             continue
@@ -355,7 +355,7 @@ def expectations(
     return out
 
 
-def describe(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
+def describe_score(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
     """Return in words what the proof is about."""
     lower, upper = (arrays[f"points_{side}"][: header["p"]] for side in ("lower", "upper"))
     low, high = int(lower.min()), int(upper.max())
@@ -384,7 +384,7 @@ def check_score(
     """Check a certificate of a score card; return the entries of a report."""
     header, arrays = claims
     check_claims(header, arrays)
-    proof = Proof(header, arrays, read_data(header, arrays, *data, exactly), tell)
+    proof = ScoreProof(header, arrays, read_score_data(header, arrays, *data, exactly), tell)
     objective = proof.check_score()
     claimed, threshold = float(header["lower_bound"]), header["threshold"]
     nothing = np.zeros(0, dtype=np.int64)
@@ -419,7 +419,7 @@ def check_score(
         "leaves": proof.leaves,
         "open_leaves": proof.unsolved,
         "reasons": reasons,
-        "problem": describe(header, arrays),
+        "problem": describe_score(header, arrays),
         "models": None if threshold is None else len(proof.models),
         "threshold": threshold,
         "arithmetic": "exact" if exactly else "float64",
