@@ -14,6 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
 from ellzero.base.signatures import arguments_of
+from ellzero.base.validation import known
 from ellzero.cli.data import Data
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
@@ -54,7 +55,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
 
     An option that was not given is left out, so that the default of the function holds.
     """
-    known = {
+    settings = {
         **vars(args),
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
@@ -65,7 +66,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
         "progress": not args.quiet,
         **own,
     }
-    return arguments_of(function, {name: value for name, value in known.items() if value is not None})
+    return arguments_of(function, known(settings))
 
 
 def cv_splits(args: argparse.Namespace) -> Any:

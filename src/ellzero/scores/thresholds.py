@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_count, if_given, refuse_masked
+from ellzero.design.base import all_names
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.plots.steps import StepEffects, plot_steps
 
@@ -253,8 +254,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
         refuse_masked("X", X)
         with quoting_safely():
             checked = validated(self, X, reset)
-        given = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(checked[1])] if given is None else [str(name) for name in given]
+        names = [str(name) for name in getattr(self, "feature_names_in_", all_names(None, checked[1]))]
         columns = []
         for name, values in zip(names, checked[0], strict=True):
             try:
