@@ -130,7 +130,7 @@ class CardProof:
         always = problem.always
         every = tuple(range(problem.X.shape[1] - len(always)))
         # Until there is time for better: the model without columns, whose bound is valid.
-        blank = np.zeros(0, np.int64), np.zeros(0), problem.null.intercept
+        blank = np.zeros(0, np.int64), np.zeros(0), problem.blank.intercept
         self.root = Node(always, every, blank, problem.rows.region_bound(blank, list(always), list(every), self.limits))
         self.heap: list[tuple[float, int, Node]] = []
         self.least = math.inf  # of the bounds in exhausted leaves
@@ -142,7 +142,7 @@ class CardProof:
     @property
     def scale(self) -> float:
         """Return what gaps are relative to."""
-        return self.card.loss if self.card.loss > RELATIVE * self.problem.null.loss else self.problem.null.loss
+        return self.card.loss if self.card.loss > RELATIVE * self.problem.blank.loss else self.problem.blank.loss
 
     @property
     def listing(self) -> bool:
@@ -217,11 +217,11 @@ class CardProof:
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
         room = self.problem.size - len(node.inside)
-        if self.problem.k <= MOST_CELLS and (
-            node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
-        ):
+        one = room == 0 or len(node.maybe) <= room
+        few = node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2
+        if self.problem.k <= MOST_CELLS and (one or few or room == 1):
             return self.exhaust(node)
-        if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
+        if one:  # of more columns than can be run through
             self.status = "too_large"
             return False
         self.split(node)
@@ -247,8 +247,9 @@ class CardProof:
         return inner, outer
 
     def place(self, leaf: Node) -> None:
-        """Close a leaf by its bound, or note that it is open."""
-        if leaf.bound >= self.level:
+        """Close a leaf by its bound or by the rules, or note that it is open."""
+        leaf.exhausted = not self.problem.possible(leaf.inside, leaf.maybe)
+        if leaf.exhausted or leaf.bound >= self.level:
             self.closed += leaf.supports(self.problem.size)
         else:
             self.push(leaf)
@@ -256,12 +257,7 @@ class CardProof:
     def exhaust(self, node: Node) -> bool:
         """Let the core run through all supports of a node; return whether it finished."""
         top = min(self.problem.size, len(node.inside) + len(node.maybe))
-        inside = np.ix_(node.inside, node.inside)
-        if self.problem.exclusive and self.problem.conflict[inside].any():
-            node.exhausted = True
-            return True
-        smaller = bool(self.problem.exclusive or self.problem.price)  # else a larger support is as good
-        for size in range(len(node.inside) if smaller else top, top + 1):
+        for size in range(len(node.inside) if self.problem.by_size else top, top + 1):
             cost = self.problem.rows.cost(size)
             found = self.core.exhaust(
                 list(node.inside),
