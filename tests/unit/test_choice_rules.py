@@ -46,6 +46,7 @@ def climbed(loss):
     """The steps that are tried if the held-out loss of a step is loss(step)."""
     tried = list(FIRST_STEPS)
     while (step := next_step(tried, min(tried, key=loss))) is not None:
+        assert step not in tried
         tried.append(step)
     return sorted(tried)
 
