@@ -21,7 +21,7 @@ def test_untouched(name):
             assert sol.lower_bound * (1.0 - 1e-9) <= report.lower_bound <= report.objective
         else:
             assert report.lower_bound == pytest.approx(sol.lower_bound, rel=1e-9)
-        assert report.gap == pytest.approx(sol.gap, abs=1e-8)
+            assert report.gap == pytest.approx(sol.gap, abs=1e-8)
         assert report.nodes == len(arrays["parent"])
         assert report.leaves == len(leaves_of(arrays))
         assert {type(each) for each in (report.objective, report.lower_bound, report.gap)} == {float}
