@@ -1,6 +1,7 @@
 """Score cards as people use them: fit, predict, list, print, save; and what is refused, in a sentence."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -179,6 +180,7 @@ def test_pages_add_up_points(fitted, tmp_path, browser):
     assert f"risk {risk:.1f} %" in page.inner_text("#result")
     page.set_viewport_size({"width": 360, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     page.close()
 
 

@@ -81,7 +81,7 @@ def risk_line(row: RiskRow, card: RiskScore) -> str:
     """Return a line of the risk table."""
     scores = (str(row.lowest) if row.lowest == row.highest else f"{row.lowest} to {row.highest}").replace("-", MINUS)
     seen = f"{100.0 * row.observed:.0f} %" if row.rows else DASH
-    ends = [percent(float(card.card_.risk(score))) for score in dict.fromkeys((row.lowest, row.highest))]
+    ends = dict.fromkeys(percent(float(card.card_.risk(score))) for score in (row.lowest, row.highest))
     return (
         f'<tr data-low="{row.lowest}" data-high="{row.highest}"><td>{scores}</td><td>{" to ".join(ends)}</td><td>{seen}</td>'
         f"<td>{row.rows:,.0f}</td></tr>"
