@@ -59,6 +59,7 @@ def card_page(card: RiskScore, title: str | None, outcome: str | None) -> str:
             f"<p>{escape(sentence)}</p>"
             for sentence in (
                 PROVED[card.status_],
+                *card.cautions(),
                 f"Limits: at most {card.k_} questions, points from {signed(low)} to {signed(high)}, scale at most "
                 f"{card.problem_.max_scale:g}. Risk = 1 / (1 + exp({MINUS}({log_odds}))).",
                 f"Loss {card.loss_:.6g} (mean logistic loss); proved lower bound {card.lower_bound_:.6g}.",
