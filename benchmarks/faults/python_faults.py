@@ -376,7 +376,7 @@ ESTIMATING = [
         "        if self.dismissed:\n            raise Dismissed\n\n    def dismiss",
         "        pass\n\n    def dismiss",
         "folds go on after Ctrl-C",
-        ("tests/api/test_interpreter_end.py", "tests/api/test_interrupt.py", "tests/api/test_cross_validation_runs.py"),
+        ("tests/api/test_refits.py",),
     ),
     Fault(
         "penalty of BIC",
@@ -511,7 +511,7 @@ TELLING = [
     ),
     Fault(
         "effective rows",
-        "src/ellzero/report/summary.py",
+        "src/ellzero/report/models.py",
         'float(f"{weight.sum() ** 2 / (weight**2).sum():.6g}")',
         'float(f"{weight.sum():.6g}")',
         "weights count as rows",
@@ -561,6 +561,7 @@ TELLING = [
         "target = Path(path)",
         "a symbolic link is replaced by a file",
         (
+            "tests/api/test_outputs.py",
             "tests/api/test_model_file.py",
             "tests/api/test_certificate_file.py",
             "tests/api/test_cli_errors.py",
@@ -578,8 +579,8 @@ TELLING = [
     Fault(
         "place of the positive class",
         f"{PROBLEM}model_file.py",
-        "np.flatnonzero(model.classes == model.pos_label)[0]",
-        "np.flatnonzero(model.classes != model.pos_label)[0]",
+        "np.flatnonzero(model.classes == label)[0]",
+        "np.flatnonzero(model.classes != label)[0]",
         "a loaded model calls the other class positive",
         ("tests/api/test_cli_targets.py",),
     ),
@@ -599,7 +600,7 @@ TELLING = [
     Fault(
         "decimal marks",
         "src/ellzero/tables/text.py",
-        "decimal=source.decimal,",
+        "decimal=self.decimal,",
         'decimal=".",',
         "numbers with a decimal comma are text",
         ("tests/api/test_cli_tables.py", "tests/unit/test_text_tables.py", "tests/api/test_convert_csv.py"),

@@ -125,4 +125,4 @@ def positive_class(result: dict[str, Any]) -> str:
     if result["classes"] is None or len(several_classes(result)):
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]
-    return f", positive coefficients speak for {shown(label)}"
+    return f", positive coefficients make {shown(label)} likelier"

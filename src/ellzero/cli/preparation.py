@@ -313,7 +313,7 @@ def gaps_in_words(gaps: list[Gap]) -> str:
         fill = (
             f" (median {gap.filled:.6g})"
             if isinstance(gap.filled, float)
-            else " (a value of its own)" * (gap.filled is not None)
+            else " (a separate category)" * (gap.filled is not None)
         )
         words.append(f"{quoted(gap.column)} in {gap.rows} row{'s' * (gap.rows != 1)}{fill}")
     return few(words)

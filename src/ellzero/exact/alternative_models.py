@@ -124,8 +124,10 @@ class Alternatives:
         place = {j: at for at, j in enumerate(self.used)}
         out = np.zeros((len(self.models), len(place)))
         for row, model in enumerate(self.models):
+            if not len(model.support):
+                continue
             values = model.values.reshape(len(model.support), -1)
-            largest = values[np.arange(len(values)), np.abs(values).argmax(axis=1)] if values.size else np.zeros(0)
+            largest = values[np.arange(len(values)), np.abs(values).argmax(axis=1)]
             for j, value in zip(self.feature_of(model.support).tolist(), largest.tolist(), strict=True):
                 if j in place and abs(value) >= abs(out[row, place[j]]):
                     out[row, place[j]] = value

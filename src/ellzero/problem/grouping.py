@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
+from ellzero.design.base import all_names
 
 AUTO = "auto"
 GroupLabels = ArrayLike | Sequence[Hashable] | Mapping[Any, Sequence[Any]]
@@ -76,7 +77,7 @@ def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None, colum
             heads[j] = first.setdefault(label, j)
     if (heads == np.arange(p)).all():
         return None
-    single = [f"x{j}" for j in range(p)] if names is None else names
+    single = all_names(names, p)
     return Grouping(heads, tuple(single[j] if label is None else str(label) for j, label in enumerate(labels)))
 
 

@@ -93,7 +93,7 @@ class Rows:
         """Return the few rows of the problem, None if it had better keep all; local search, say, is `thorough`."""
         with self.lock:
             if not self.made and worth_making(problem, MOST_COLUMNS if thorough else MOST_OF_DESCENT):
-                self.made.append(few_rows(Table(problem, threads)))
+                self.made.append(few_rows(WeightedTable(problem, threads)))
             elif not self.made and problem.design.shape[0] >= LEAST_ROWS and not problem.loss.constant_curvature:
                 self.made.append(merged_rows(problem))
         return self.made[0] if self.made else None
@@ -122,7 +122,7 @@ def merged_rows(problem: Problem) -> FewRows | None:
     return FewRows(DenseDesign(problem.design.array[rows]), y, w, centred=False)
 
 
-def few_rows(table: Table) -> FewRows | None:
+def few_rows(table: WeightedTable) -> FewRows | None:
     """Make the few rows of a table, None if they would cost too many digits."""
     with one_thread if table.threads > 1 or table.width <= NARROW else nullcontext():
         found = by_gram(table) or by_blocks(table)
@@ -134,7 +134,7 @@ def few_rows(table: Table) -> FewRows | None:
     return FewRows(DenseDesign(np.asfortranarray(R * (root / table.factor))), y * root, np.full(rows, 1.0 / rows), centred=True)
 
 
-class Table:
+class WeightedTable:
     """A = sqrt(W / unit) [1, X, y] in blocks of rows: the ones of an intercept, X less its means, and y as the core sees it."""
 
     def __init__(self, problem: Problem, threads: int) -> None:
@@ -193,7 +193,7 @@ class Table:
         return np.block([[own, across.T], [across, inner]])[np.ix_(order, order)]
 
 
-def by_gram(table: Table) -> tuple[Array, Array] | None:
+def by_gram(table: WeightedTable) -> tuple[Array, Array] | None:
     """Return R and the response by Cholesky's method, None where the Gram matrix is not precise enough."""
     gram, first = table.gram(), table.ones
     if gram is None or not np.isfinite(gram).all():
@@ -219,7 +219,7 @@ def by_gram(table: Table) -> tuple[Array, Array] | None:
     return out, np.vstack([y, np.sqrt(np.maximum(rest, 0.0))]) * length[outputs]
 
 
-def by_blocks(table: Table) -> tuple[Array, Array] | None:
+def by_blocks(table: WeightedTable) -> tuple[Array, Array] | None:
     """Return R and the response by QR factorisations of blocks of rows, and of their factors; None if X is not read by rows."""
     if (read := table.design.reader()) is None:
         return None

@@ -164,6 +164,15 @@ def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     }
 
 
+def count_of(number: int, unit: str) -> str:
+    """Return a number of features or, where columns of text became several, of variables.
+
+    >>> count_of(1, "feature"), count_of(1200, "variable")
+    ('1 feature', '1,200 variables')
+    """
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
 def headline(summary: dict[str, Any]) -> str:
     """Return the model in a sentence."""
     data, selection = summary["data"], summary["selection"]
@@ -171,7 +180,7 @@ def headline(summary: dict[str, Any]) -> str:
     chosen = "" if selection["rule"] == "best" else ", the smallest that does about as well as the best"
     names = used_names(summary)
     which = f": {names}" if names else ""
-    uses = f"The model uses {model['size'] or 'none'} of {count_features(data['features'])}{which}."
+    uses = f"The model uses {model['size'] or 'none'} of {count_of(data['variables'], summary['unit'])}{which}."
     return f"{uses} Cross-validation chose {'it' if names else 'this size'}{chosen}."
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ellzero import _core
-from ellzero.exact.verifier.score_bounds import Rows
+from ellzero.exact.verifier.score_bounds import DistinctRows
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,9 +82,9 @@ class ScoreProblem:
     whole_intercept: bool = False
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> DistinctRows:
         """The distinct rows."""
-        return Rows.of(self.X, self.y, self.weights, self.price, self.ones)
+        return DistinctRows.of(self.X, self.y, self.weights, self.price, self.ones)
 
     @property
     def ones(self) -> int:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from scipy.special import expit
 from ellzero import _core
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.exact.checkpoint import CheckpointFile
 from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
-from ellzero.scores.resuming import Checkpoint
+from ellzero.scores.resuming import resume
 
 SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
@@ -96,19 +98,19 @@ def solve_scores(problem: ScoreProblem, options: ProofOptions) -> Solution:
     first = problem.card(core.search(SEARCH_SHARE * options.time_limit))
     found = time.monotonic()
     card = min(first, problem.null, key=lambda card: card.loss)
-    within, file = options.within, None if options.checkpoint is None else Checkpoint(options.checkpoint)
+    within = options.within
     if within is not None:  # the threshold must be that of the best card, which a first proof finds
-        proof = Proof(problem, core, card, options, begin, None)
+        proof = CardProof(problem, core, card, options, begin)
         proof.run()
         if proof.status != "optimal":
             return proof.solution((found - begin, time.monotonic() - found))
         card = proof.card
-    proof = Proof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within), file)
+    proof = CardProof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within))
     proof.run()
     return proof.solution((found - begin, time.monotonic() - found))
 
 
-class Proof:
+class CardProof:
     """The tree in the making; with a threshold, all cards up to it are listed."""
 
     def __init__(
@@ -118,10 +120,9 @@ class Proof:
         card: Card,
         options: ProofOptions,
         begin: float,
-        threshold: float | None,
-        file: Checkpoint | None = None,
+        threshold: float | None = None,
     ) -> None:
-        self.file = file
+        self.checkpoint = CheckpointFile(options.checkpoint)
         self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
         self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
@@ -156,8 +157,9 @@ class Proof:
 
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
-        resumed = self.file is not None and self.file.resume(self)
-        if not resumed:
+        if resumed := self.checkpoint.exists:
+            resume(self)
+        else:
             self.push(self.root)
         try:
             if not resumed:
@@ -177,8 +179,7 @@ class Proof:
                     self.status = "too_many"
                 if self.status != "time_limit":
                     break
-                if self.file is not None:
-                    self.file.write_if_due(self)
+                self.checkpoint.write_if_due(self.save)
                 if self.options.progress is not None:
                     self.options.progress(min(self.closed / max(self.total, 1), 0.999), 0.0, 0)
             if self.options.progress is not None:
@@ -187,8 +188,7 @@ class Proof:
             self.status = "interrupted"
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
             self.status = "optimal" if self.threshold is None else "complete"
-        if self.file is not None:
-            self.file.end(self)
+        self.checkpoint.end(self.save, done=self.status == "optimal")
 
     def push(self, node: Node) -> None:
         """Note a leaf that is open."""
@@ -197,7 +197,7 @@ class Proof:
 
     def fit(self, node: Node) -> None:
         """Give a node the model of all its columns, if the bound is better."""
-        model, node.needs = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
+        model, node.needs = model_of_columns(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
         bound = self.bound(node, model)
         if bound > node.bound:
             node.model, node.bound = model, bound
@@ -309,6 +309,10 @@ class Proof:
         )
         return make_certificate(self.problem, claim, self.root, sorted(self.listed, key=lambda boxes: boxes.support))
 
+    def save(self, path: Path) -> None:
+        """Write the proof as it stands to a file, from which another one can go on."""
+        self.certificate().save(path)
+
     def cards(self, listed: list[Boxes], level: float) -> list[Card]:
         """Return the cards below the threshold, each once and in the fewest points, the best first."""
         every = [self.problem.card(each) for boxes in listed for each in self.single_cards(boxes, level)]
@@ -334,7 +338,9 @@ def drop(model: Model, column: int) -> Model:
     return columns[kept], values[kept], intercept
 
 
-def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, dict[int, float]]:
+def model_of_columns(
+    problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float
+) -> tuple[Model, dict[int, float]]:
     """Return a model of the whole table with these columns, and how much it needs each.
 
     Any model makes a valid bound: the fit ends where it is when time is up.

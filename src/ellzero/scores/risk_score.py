@@ -22,6 +22,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.design.base import all_names
 from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.estimators.targets import check_positive, ordered_labels
@@ -346,8 +347,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return [str(name) for name in getattr(self, "feature_names_in_", all_names(None, self.n_features_in_))]
 
     def _place(self, argument: str, column: Any) -> int:
         """Return the place of a column that an argument names."""

@@ -235,7 +235,7 @@ def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     return deviation.T @ (RAISED * w) + RAISED * mean**2 * zeros, matrix.power(2).T @ (RAISED * w)
 
 
-def products(theta: Array, matrix: Any, outputs: int = 1) -> Array:
+def column_products(theta: Array, matrix: Any, outputs: int = 1) -> Array:
     """Return the products theta X of a stack of row vectors theta, summed in float64, with one pass over X.
 
     With several outputs, the entries of each stand one after the other in theta, and the products of a column with all of them

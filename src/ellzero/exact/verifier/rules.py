@@ -25,7 +25,7 @@ Statement = tuple[int, int, int, frozenset[int]]
 
 
 @dataclass(frozen=True)
-class Rules:
+class StatedRules:
     """The statements, one entry for each; members stand one after the other. Features are those of the larger matrix."""
 
     feature: Index
@@ -86,7 +86,7 @@ class Rules:
                 return left
 
 
-def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> Rules | None:
+def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> StatedRules | None:
     """Return the statements of a certificate, None if it has none; refuse what is no statement about features."""
     if "rule_feature" not in arrays:
         return None
@@ -99,10 +99,10 @@ def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> Rules | None:
     require_all((feature < 0) | (heads[feature] == feature), "rule_feature names columns that do not head their groups")
     blocks = Blocks.of(members * outputs, sizes)
     require(bool((blocks.sizes == sizes).all()), "rule_members names a feature twice in one rule.")
-    return Rules(np.where(feature < 0, -1, feature * outputs), low, high, blocks)
+    return StatedRules(np.where(feature < 0, -1, feature * outputs), low, high, blocks)
 
 
-def statements_of(arrays: dict[str, NDArray[Any]]) -> set[Statement]:
+def claimed_statements(arrays: dict[str, NDArray[Any]]) -> set[Statement]:
     """Return the statements of a certificate, in no order."""
     if "rule_feature" not in arrays:
         return set()
@@ -144,7 +144,7 @@ def stated_rules(rules: Iterable[Any], heads: Index, names: list[str], labels: l
 def describe_rules(arrays: dict[str, NDArray[Any]], longest: int) -> list[str]:
     """Return the statements in words, the first few one by one."""
     lines = []
-    found = sorted(statements_of(arrays), key=lambda each: (each[0], sorted(each[3]), each[1], each[2]))
+    found = sorted(claimed_statements(arrays), key=lambda each: (each[0], sorted(each[3]), each[1], each[2]))
     for feature, low, high, members in found[:longest]:
         several = sorted(members)
         shown = ", ".join(map(str, several[:longest])) + (

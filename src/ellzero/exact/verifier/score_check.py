@@ -23,7 +23,7 @@ from ellzero.base.devices import at_hand
 from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
 from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
-from ellzero.exact.verifier.score_bounds import EPS, Counts, Limits, Rows
+from ellzero.exact.verifier.score_bounds import EPS, Counts, DistinctRows, Limits
 
 FORMAT = "ellzero score"
 MOST_POINTS, MOST_COLUMNS, MOST_CELLS = 1000, 63, 12
@@ -113,12 +113,12 @@ def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Non
 
 
 @dataclass(eq=False)
-class Proof:
+class ScoreProof:
     """A certificate with its data: what the parts of the proof are checked against."""
 
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    rows: Rows
+    rows: DistinctRows
     tell: Callable[[float], None] | None = None
     reasons: list[str] = field(default_factory=list)
     supports: int = 0  # run through
@@ -279,7 +279,7 @@ def covers(low: Counts, high: Counts, least: Counts, most: Counts) -> bool:
     return True
 
 
-def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> Rows:
+def read_score_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y: Any, exactly: bool) -> DistinctRows:
     """Return the rows of the data; refuse data that the certificate was not made for."""
     n, p = header["n"], header["p"]
     try:
@@ -309,7 +309,7 @@ def read_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: Any, y
     data = np.hstack(columns), signs, weights, float(header["lambda_0"]), p if header["whole_intercept"] else -1
     require((signs > 0.0).any() and (signs < 0.0).any(), "y has one class only.")
     if not exactly:
-        return Rows.of(*data)
+        return DistinctRows.of(*data)
     with whole_imports():
         from ellzero.exact.verifier.score_exact import ExactRows
     return ExactRows.exactly(*data)
@@ -331,7 +331,7 @@ def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expect
     return out
 
 
-def describe(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
+def describe_score(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[str]:
     """Return in words what the proof is about."""
     lower, upper = (arrays[f"points_{side}"][: header["p"]] for side in ("lower", "upper"))
     low, high = int(lower.min()), int(upper.max())
@@ -361,7 +361,7 @@ def check_score(
     """Check a certificate of a score card; return the entries of a report."""
     header, arrays = claims
     check_claims(header, arrays)
-    proof = Proof(header, arrays, read_data(header, arrays, *data, exactly), tell)
+    proof = ScoreProof(header, arrays, read_score_data(header, arrays, *data, exactly), tell)
     objective = proof.check_score()
     claimed, threshold = float(header["lower_bound"]), header["threshold"]
     nothing = np.zeros(0, dtype=np.int64)
@@ -396,7 +396,7 @@ def check_score(
         "leaves": proof.leaves,
         "open_leaves": proof.unsolved,
         "reasons": reasons,
-        "problem": describe(header, arrays),
+        "problem": describe_score(header, arrays),
         "models": None if threshold is None else len(proof.models),
         "threshold": threshold,
         "arithmetic": "exact" if exactly else "float64",
