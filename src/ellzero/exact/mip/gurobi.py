@@ -103,7 +103,7 @@ class GurobiSession:
 
 
 def priced_squares(program: Program) -> NDArray[np.bool_]:
-    """Return which squares x^2 <= q can be dropped, with x^2 in the place of q in the objective; each x occurs once."""
+    """Return which squares x^2 <= q can be dropped, with x^2 instead of q in the objective; each x occurs once."""
     q, j, z = program.squares.T
     used = np.zeros(program.size, dtype=bool)
     used[program.rows.indices] = True
