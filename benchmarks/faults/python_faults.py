@@ -158,7 +158,7 @@ VERIFYING = [
     ),
     Fault(
         "digest unread",
-        f"{VERIFIER}claims.py",
+        f"{VERIFIER}data.py",
         'require(header.get("digest") == found,',
         "require(bool(found),",
         "a certificate that was altered passes for one that is whole",

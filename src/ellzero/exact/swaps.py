@@ -207,4 +207,4 @@ class SwapPath:
     @property
     def most(self) -> int:
         """The number of features that a model may have."""
-        return self.problem.penalty.countable() if self.options.max_support is None else self.options.max_support
+        return self.problem.penalty.countable(self.options.max_support)

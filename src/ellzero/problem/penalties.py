@@ -83,9 +83,10 @@ class Penalty:
         """Return how many features of these columns pay lambda_0."""
         return len(self.paying(columns))
 
-    def countable(self) -> int:
-        """Return the number of features that are counted, groups or columns: the largest possible size of a model."""
-        return self.counted(np.arange(self.heads.size, dtype=np.int32))
+    def countable(self, most: int | None = None) -> int:
+        """Return the largest possible size of a model: the number of features that are counted, or `most` if there are more."""
+        every = self.counted(np.arange(self.heads.size, dtype=np.int32))
+        return every if most is None else min(most, every)
 
     def spent(self, columns: NDArray[np.int32]) -> float:
         """Return the sum of the prices of the features of these columns, correctly rounded: their number, if all cost one."""

@@ -157,7 +157,6 @@ def first_points(terms: Program, start: Array | None) -> Iterator[tuple[Array, N
     for factor in SPREAD:
         point = typical.copy()
         point[roots], point[inner] = factor * unit, factor
-        point[terms.squares[:, 2][terms.squares[:, 2] >= 0]] = 1.0
         inside = (point[roots] >= low) & (point[roots] <= high)
         yield point, np.concatenate([inside, np.ones(len(inner), dtype=bool)])
 
