@@ -32,7 +32,7 @@ from ellzero.scores.problem import Card, FoundCard
 from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
-# FasterRisk needs old versions of its libraries, and so an interpreter of its own.
+# FasterRisk needs old versions of its libraries, and so its own interpreter.
 FASTER_RISK = """
 import sys, time
 import numpy as np
@@ -342,7 +342,7 @@ SIZES = (10, 20, 40)
 
 
 def peer_path(*arguments: Any) -> tuple[Array, Array, float] | None:
-    """Return fastsparsegams' path, in a process of its own, since it may crash; None if it has none."""
+    """Return fastsparsegams' path, in its own process, since it may crash; None if it has none."""
     queue: Any = multiprocessing.get_context("spawn").Queue()
     work = multiprocessing.get_context("spawn").Process(target=fastsparsegams_path, args=(*arguments, queue))
     work.start()
