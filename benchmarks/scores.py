@@ -33,7 +33,7 @@ from ellzero.scores.problem import Card, FoundCard
 from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
-# FasterRisk needs old versions of its libraries, and so an interpreter of its own.
+# FasterRisk needs old versions of its libraries, and so its own interpreter.
 FASTER_RISK = """
 import sys, time
 import numpy as np
@@ -86,7 +86,7 @@ HEADER = [
 
 
 def in_process(target: Callable[..., None], *arguments: Any) -> Any:
-    """Return what a function, in a process of its own, puts into a queue, its last argument; None if that takes too long."""
+    """Return what a function, in its own process, puts into a queue, its last argument; None if that takes too long."""
     queue: Any = multiprocessing.get_context("spawn").Queue()
     work = multiprocessing.get_context("spawn").Process(target=target, args=(*arguments, queue))
     work.start()

@@ -375,7 +375,7 @@ class Search:
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.
-        by_size = (options.k is not None or options.budget is not None) and options.lambda_0 == 0.0
+        by_size = options.limited and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
     def threshold(self, wanted: Wanted, objective: float) -> float:

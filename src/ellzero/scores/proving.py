@@ -29,7 +29,7 @@ from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 from ellzero.scores.resuming import resume
 
-SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -145,11 +145,19 @@ class CardProof:
         return self.card.loss if self.card.loss > RELATIVE * self.problem.blank.loss else self.problem.blank.loss
 
     @property
+    def listing(self) -> bool:
+        """Return whether all cards up to a threshold are wanted, not only the best one."""
+        return self.threshold is not None
+
+    @property
+    def top(self) -> float:
+        """Return the loss that the proof is about: that of the card, or the threshold."""
+        return self.card.loss if self.threshold is None else self.threshold
+
+    @property
     def level(self) -> float:
         """Return the bound that closes a part; half of the gap is left to the rounding of whoever checks."""
-        if self.threshold is not None:
-            return self.threshold
-        return self.card.loss - 0.5 * self.options.gap * self.scale
+        return self.top if self.listing else self.top - 0.5 * self.options.gap * self.scale
 
     def seconds_left(self) -> float:
         """Return the seconds until the limit."""
@@ -187,7 +195,7 @@ class CardProof:
         except KeyboardInterrupt:
             self.status = "interrupted"
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
-            self.status = "optimal" if self.threshold is None else "complete"
+            self.status = "complete" if self.listing else "optimal"
         self.checkpoint.end(self.save, done=self.status == "optimal")
 
     def push(self, node: Node) -> None:
@@ -258,7 +266,7 @@ class CardProof:
                 level=(self.level - cost) / self.unit,
                 upper=(self.card.loss - cost) / self.unit,
                 share=0.5 * self.options.gap * self.scale / self.card.loss,
-                listing=self.threshold is not None,
+                listing=self.listing,
                 seconds=max(self.seconds_left(), 0.0),
             )
             self.supports += found.supports
@@ -269,7 +277,7 @@ class CardProof:
                 return False
             self.least = min(self.least, found.least * self.unit + cost)
             self.listed += [Boxes.of(support, boxes) for support, boxes in zip(found.listed, found.boxes, strict=True)]
-            if self.threshold is not None:
+            if self.listing:
                 self.open_cards = sum(len(self.single_cards(boxes, self.level)) for boxes in self.listed)
         node.exhausted = True
         self.closed += node.supports(self.problem.size)
@@ -278,19 +286,17 @@ class CardProof:
     def lower_bound(self) -> float:
         """Return what is proved; a little less than the bounds that were found, for whoever checks."""
         slack = 0.5 * self.options.gap * self.scale
-        top = self.threshold if self.threshold is not None else self.card.loss - slack
         opened = min((node.bound for _, _, node in self.heap), default=math.inf)
-        return max(0.0, min(top - slack, self.least - slack, opened * (1.0 - 1e-12)))
+        return max(0.0, min(self.level - slack, self.least - slack, opened * (1.0 - 1e-12)))
 
     def gap(self) -> float:
         """Return what the lower bound lacks."""
-        top = self.card.loss if self.threshold is None else self.threshold
-        return max(0.0, top - self.lower_bound()) / self.scale
+        return max(0.0, self.top - self.lower_bound()) / self.scale
 
     def solution(self, seconds: tuple[float, float]) -> Solution:
         """Return the card and the proof."""
         lower, cards = self.lower_bound(), [self.card]
-        if self.threshold is not None:
+        if self.listing:
             cards = self.cards(self.listed, lower)
         return Solution(self.card, cards, lower, self.gap(), self.status, self.certificate(), self.supports, seconds)
 

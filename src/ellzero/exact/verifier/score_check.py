@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from ellzero.base.devices import at_hand
 from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
-from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
+from ellzero.exact.verifier.data import (
+    Refused,
+    as_matrix,
+    check_entries,
+    dense,
+    fingerprint_matrix,
+    fingerprint_vector,
+    require,
+)
 from ellzero.exact.verifier.rules import IN, OPEN, OUT, claimed_statements, describe_rules, read_rules, stated_rules
 from ellzero.exact.verifier.score_bounds import EPS, Counts, DistinctRows, Limits
 from ellzero.exact.verifier.statement import LONGEST_LIST, column_names
@@ -81,14 +89,7 @@ def read_score(certificate: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]
 def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse claims that are not of the right type, shape and range."""
     require(type(header.get("version")) is int and header["version"] == 1, "only version 1 of score certificates is read here.")
-    missing, unknown = FIELDS - header.keys(), header.keys() - FIELDS
-    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
-    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
-    try:
-        found = digest(header, arrays)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
-    require(header["digest"] == found, "the digest does not match: the certificate was altered or damaged.")
+    check_entries(header, arrays, FIELDS)
     for name in ("n", "p", "k"):
         value = header[name]
         require(type(value) is int and 1 <= value < 2**31, f"{name} is no usable number: {value!r:.40}.")
