@@ -316,7 +316,10 @@ class SquaredError(LossOfNumbers):
     slack = Slack(square=0.5)
 
     def value(self, eta: Array, y: Array) -> Array:
-        return (y - eta) ** 2 / 2.0
+        out = np.asarray(y - eta)
+        out *= out
+        out *= 0.5
+        return out
 
     def gradient(self, eta: Array, y: Array) -> Array:
         return eta - y

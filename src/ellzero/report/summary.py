@@ -191,6 +191,7 @@ def describe_rows(
         summary["data"]["classes"] = describe_classes(values[counted], summary["classes"], weight[counted])
     else:
         summary["data"]["response"] = describe_response(values[counted])
+    summary["counted"] = int(counted.sum())
     held_out = tested_rows(estimator.cv_results_.splits, column, values, weight)
     for point, model in enumerate(summary["models"]):
         model.update(describe_fit(held_out, point, summary["kind"], summary["loss"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.special import expit
 from ellzero import _core
 from ellzero.exact.verifier.score_bounds import DistinctRows
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, Statement, as_rules
+from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, as_rules
 from ellzero.solvers.paths import core_rules
 
 Array = NDArray[np.float64]
@@ -114,22 +114,6 @@ class ScoreProblem:
         """Whether supports are those of the cards, each size by itself; else a larger support has the cards of smaller ones."""
         return self.rules is not None or self.price > 0.0
 
-    @cached_property
-    def conflict(self) -> NDArray[np.uint8]:
-        """Return which columns exclude each other; empty if none do."""
-        p = self.X.shape[1]
-        pairs = [each.members for each in self.statements if each.feature < 0 and each.high == 1]
-        out = np.zeros((p, p) if pairs else (0, 0), dtype=np.uint8)
-        for members in pairs:
-            out[np.ix_(members, members)] = 1
-        np.fill_diagonal(out, 0)
-        return out
-
-    @property
-    def statements(self) -> Sequence[Statement]:
-        """What the rules say."""
-        return () if self.rules is None else self.rules.statements
-
     def possible(self, inside: Iterable[int], maybe: Iterable[int]) -> bool:
         """Return whether the rules may hold for a card with some columns, and perhaps some others."""
         if self.rules is None:
@@ -198,7 +182,6 @@ class ScoreProblem:
             w,
             low=self.low.astype(np.int32),
             high=self.high.astype(np.int32),
-            conflict=self.conflict.ravel(),
             scale=(self.min_scale, self.max_scale),
             price=self.price / self.rows.unit,
             k=self.size,

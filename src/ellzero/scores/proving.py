@@ -29,7 +29,7 @@ from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
 from ellzero.scores.resuming import resume_proof
 
-SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one

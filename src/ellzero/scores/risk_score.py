@@ -43,6 +43,7 @@ LARGEST_CARD = 10  # that cross-validation looks at
 MOST_LINES = 16  # of the risk table
 LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
+HINT = "ellzero.Thresholds makes yes-or-no columns of numbers, text and missing values"
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
     "optimal": "proved: no card within these limits has a lower loss",
@@ -302,8 +303,13 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ScoreProblem:
         """Return the checked data and limits."""
-        with quoting_safely(X):
-            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        try:
+            with quoting_safely(X):
+                X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        except InvalidInputError as error:
+            if str(error).startswith("X must hold real numbers"):
+                raise InvalidInputError(f"{str(error).removesuffix('.')}; {HINT}.") from None
+            raise
         table = questions_only(X, self._names())
         n, p = table.shape
         weight = weight_of_rows(sample_weight, n)
@@ -550,7 +556,15 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             scores = f"{row.lowest}" if row.lowest == row.highest else f"{row.lowest} to {row.highest}"
             seen = f"{100.0 * row.observed:7.1f}%" if row.rows else "       -"
             text.append(f"{scores:>9}  {100.0 * row.risk:5.1f}%  {seen}  {row.rows:13g}")
-        return "\n".join([*text, "", self.proof_in_words()])
+        return "\n".join([*text, "", self.proof_in_words(), *self.cautions()])
+
+    def cautions(self) -> list[str]:
+        """Return sentences on the risks: that the scale is at its limit, as where questions separate the classes."""
+        check_is_fitted(self)
+        limit = self.problem_.max_scale
+        if not len(self.support_) or self.problem_.min_scale == limit or self.scale_ < limit * (1.0 - 1e-9):
+            return []
+        return [f"The scale is at its limit, max_scale={limit:g}: a larger one would fit these rows better, with bolder risks."]
 
     def _model_content(self, preparation: dict[str, Any] | None = None) -> ModelContent:
         """Return the card as a linear model, for files and for other languages."""
@@ -605,8 +619,7 @@ def questions_only(X: Any, names: list[str]) -> NDArray[np.uint8]:
         row, column = (int(each) for each in np.argwhere(~good)[0])
         raise InvalidInputError(
             f"column {quoted(names[column])} of X must hold zeros and ones, or whole numbers up to {LARGEST_NUMBER}, "
-            f"got {quoted(table[row, column].item())}; ellzero.Thresholds makes yes-or-no columns of numbers, text and missing "
-            "values."
+            f"got {quoted(table[row, column].item())}; {HINT}."
         )
     return np.ascontiguousarray(table, dtype=np.uint8)
 
