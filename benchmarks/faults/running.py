@@ -1,4 +1,4 @@
-"""Plants a fault in a checkout of its own, runs tests there, and takes the fault out again."""
+"""Plants a fault in its own checkout, runs tests there, and takes the fault out again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def checkout(tree: Path, commit: str) -> None:
-    """Make a checkout with an environment of its own, which borrows the tools of this one."""
+    """Make a checkout with its own environment, which borrows the tools of this one."""
     if not tree.exists():
         subprocess.run(["git", "worktree", "add", "--detach", str(tree), commit], check=True)
         subprocess.run([sys.executable, "-m", "venv", str(tree / ".venv")], check=True)

@@ -33,7 +33,7 @@ ENDINGS = {
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
     "node_limit": "the node limit came first: the best model found, and what is proved of it",
     "interrupted": "interrupted: the best model found, and what is proved of it",
-    "precision": "all is searched, but rounding keeps the proved gap above the one that was asked for",
+    "precision": "all is searched, but rounding keeps the proved gap above the requested one",
     "failed": "the solver gave up: the best model found, and what is proved of it",
 }
 

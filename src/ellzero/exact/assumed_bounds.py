@@ -58,7 +58,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
 def highest_level(problem: Problem, options: SearchOptions) -> float:
     """Return an objective that is not below the level of wanted models.
 
-    The best model is not worse than that without features, and a support costs no more than its features beside that.
+    The best model is not worse than that without features, and a support costs no more than its features next to that.
     """
     null = null_model(problem, options.lambda_0).objective
     if options.wanted.within is not None:

@@ -1,6 +1,6 @@
 """The penalty lambda_0 sum_G c_G [b_G != 0] + lambda_1 ||b||_1 + lambda_2 ||b||^2 with bounds.
 
-The sum is over groups of columns, c_G is the price of group G. Unless groups are given, every column is a group of its own.
+The sum is over groups of columns, c_G is the price of group G. Unless groups are given, every column is its own group.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Penalty:
 
 
 def heads_among(heads: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the heads of columns that were taken from others, numbered anew.
+    """Return the heads of columns that were taken from others, numbered again.
 
     >>> import numpy as np
     >>> heads_among(np.array([2, 5, 2, 7]))

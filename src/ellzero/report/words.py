@@ -79,6 +79,8 @@ def plain_headline(summary: dict[str, Any]) -> str:
     """Return how well the chosen model does, in counts of held-out rows, the same as in the page's tables and thresholds."""
     model, subjects, target = summary["models"][summary["selection"]["chosen"]], summary["subjects"], summary["target"]
     held_out = "Each was predicted by a model that had not seen it."
+    if summary["tested"] < summary["counted"]:
+        held_out += f" The final model was fitted on all {summary['counted']:,} {subjects}."
     if summary["kind"] == "regression":
         half, most = model["half_within"], model["most_within"]
         usual_half, usual_most = summary["usual_error"]

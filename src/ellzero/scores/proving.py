@@ -27,9 +27,9 @@ from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
-from ellzero.scores.resuming import resume
+from ellzero.scores.resuming import resume_proof
 
-SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -166,7 +166,7 @@ class CardProof:
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
         if resumed := self.checkpoint.exists:
-            resume(self)
+            resume_proof(self)
         else:
             self.push(self.root)
         try:

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-MUCH = (
-    0.3  # share of the rows: so many at the least value have a question of their own, and the quantiles are those of the others
-)
+MUCH = 0.3  # share of the rows: that many at the least value have their own question, and the quantiles are those of the others
 MONOTONE = ("increasing", "decreasing")
 
 
@@ -83,8 +81,8 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Columns of zeros and ones stay as they are. Text and categories get a question for each value, or one if there are two.
-    Missing values get a question of their own where the fit has some; every other question about them is answered with no.
+    Columns of zeros and ones stay unchanged. Text and categories get a question for each value, or one if there are two.
+    Missing values get their own question where the fit has some; every other question about them is answered with no.
     Questions that all rows of the fit answer alike are left out. A data frame becomes a data frame, an array an array.
 
     Examples
@@ -285,7 +283,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
 
 def validated(estimator: Thresholds, X: Any, reset: bool) -> tuple[list[Any], int]:
-    """Return the columns of a table as they are, after scikit-learn's checks of names, numbers of columns and shape."""
+    """Return the columns of a table unchanged, after scikit-learn's checks of names, numbers of columns and shape."""
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         if not len(X):
             raise InvalidInputError("X must have at least one row.")

@@ -45,7 +45,7 @@ class Approximation:
     backend: Backend
     program: Program
     terms: Program  # the program with only those convex terms that are approximated
-    relaxation: Program  # the program with tangents in the place of these terms
+    relaxation: Program  # the program with tangents instead of these terms
     gap: float
     deadline: float
     threads: int

@@ -40,7 +40,7 @@ class Program:
         return len(self.cost)
 
     def value(self, x: Array) -> float:
-        """Return cost'x of a point as it is, without lifting it."""
+        """Return cost'x of a point unchanged, without lifting it."""
         return float(self.cost @ x)
 
     def with_rows(self, rows: Any, row_lower: Array, row_upper: Array) -> Program:
