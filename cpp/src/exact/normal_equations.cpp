@@ -13,12 +13,18 @@ constexpr int64_t most_columns = 600, most_features = 40;
 // Bounds in float64 of normal equations are no closer than this.
 constexpr double closest_gap = 1e-6;
 // Levels of an attribute: a family has 2^members subsets, so that longer attributes are split.
-constexpr size_t most_members = 10;
+constexpr size_t most_members = 12;
 constexpr double no_overlap = 1e-10, rounding = 1e-9;
 // Columns that exclude each other but leave most rows to none of them are no attribute.
 constexpr double least_cover = 0.2;
-// Sums of the verifier are over blocks of so many rows first.
-constexpr double rows_of_block = 1024.0;
+// The squared correlation of a column and its copy. The difference of copies is a null vector: no curvature moves from them.
+constexpr double nearly_one = 1.0 - 1e-9;
+// Products of columns are rounded to `error` of their sizes. Where that is more than this share of a ridge, margins would take
+// what penalties that hardly hold leave to prove: nodes are solved on rows.
+constexpr double share_of_ridge = 1e-3;
+// Sums of the verifier are over blocks of so many rows first. With an intercept, it knows columns and response about their
+// means, but for these shares of their sizes about zero; the response was centred before, and its mean is not large.
+constexpr double rows_of_block = 1024.0, share_of_division = 0x1p-12, share_of_mean = 0.25;
 
 bool usable(const Problem& problem, const ExactOptions& options) {
     const Penalty& penalty = problem.penalty;
@@ -51,6 +57,12 @@ std::vector<int32_t> attribute_from(int32_t first, const std::vector<uint8_t>& t
     return out.size() > 1 && cover >= least_cover ? out : std::vector<int32_t>{};
 }
 
+bool has_copy(int32_t j, const Matrix& gram) {
+    for (int64_t i = 0; i < gram.order(); ++i)
+        if (i != j && gram(i, j) > 0.0 && gram(i, j) * gram(i, j) >= nearly_one * gram(i, i) * gram(j, j)) return true;
+    return false;
+}
+
 void find_attributes(const std::vector<double>& means, const Matrix& products, NormalEquations& out) {
     const auto p = static_cast<int32_t>(out.columns());
     std::vector<double> share(p, 0.0);
@@ -59,16 +71,28 @@ void find_attributes(const std::vector<double>& means, const Matrix& products, N
         if (products(j, j) > 0.0) share[j] = means[j] * means[j] / products(j, j);
     for (int32_t j = 0; j < p; ++j) {
         if (taken[j] || !(share[j] > 0.0)) continue;
-        const std::vector<int32_t> found = attribute_from(j, taken, share, products);
+        std::vector<int32_t> found = attribute_from(j, taken, share, products);
+        for (const int32_t i : found) taken[i] = 1;
+        std::erase_if(found, [&](int32_t i) { return has_copy(i, out.gram); });
         const size_t parts = (found.size() + most_members - 1) / most_members;
         for (size_t k = 0; k < found.size(); ++k) {
             const int32_t i = found[k];
-            taken[i] = 1;
             out.attribute[i] = out.attributes + static_cast<int32_t>(k * parts / found.size());
             out.along[i] = means[i] / products(i, i);
         }
         out.attributes += static_cast<int32_t>(parts);
     }
+}
+
+// Whether rounding leaves enough of the ridges; not if a number is not finite.
+bool precise(const NormalEquations& equations) {
+    const double error = static_cast<double>(equations.columns()) * equations.error;
+    for (int64_t j = 0; j < equations.columns(); ++j) {
+        const double ridge = equations.ridge[j], size = equations.sizes[j];
+        if (!std::isfinite(equations.gram(j, j)) || !std::isfinite(equations.cross[j]) || !std::isfinite(ridge)) return false;
+        if (!(ridge > 0.0) || !(error * size * size <= share_of_ridge * ridge)) return false;
+    }
+    return std::isfinite(equations.square);
 }
 
 }  // namespace
@@ -106,22 +130,20 @@ std::shared_ptr<const NormalEquations> normal_equations(const Problem& problem, 
         }
     out->along.assign(p, 1.0);
     out->attribute.assign(p, -1);
+    out->error = 4.0 * (rows_of_block + static_cast<double>(n) / rows_of_block + 64.0) * std::numeric_limits<double>::epsilon();
     find_attributes(means, products, *out);
     for (int64_t j = 0; j < p; ++j) {
         const double u = out->along[j];
-        out->sizes.push_back(std::abs(u) * (std::sqrt(std::max(products(j, j), 0.0)) + std::abs(means[j])) * (1.0 + rounding));
+        const double whole = std::sqrt(std::max(products(j, j), 0.0)) + std::abs(means[j]),
+                     share = std::max(share_of_division, std::sqrt(out->error));
+        const double size = problem.intercept ? std::sqrt(std::max(out->gram(j, j), 0.0)) + share * whole : whole;
+        out->sizes.push_back(std::abs(u) * size * (1.0 + rounding));
         out->ridge.push_back(2.0 * problem.penalty.lambda_2 * u * u);
         out->cross[j] *= u;
         for (int64_t i = 0; i < p; ++i) out->gram(j, i) *= u * out->along[i];
     }
-    out->size = (std::sqrt(out->square) + 2.0 * std::abs(mean)) * (1.0 + rounding);
-    out->error = 4.0 * (rows_of_block + static_cast<double>(n) / rows_of_block + 64.0) * std::numeric_limits<double>::epsilon();
-    if (!std::isfinite(out->square) || !std::isfinite(out->size)) return nullptr;
-    for (int64_t j = 0; j < p; ++j)
-        if (!std::isfinite(out->gram(j, j)) || !std::isfinite(out->cross[j]) || !std::isfinite(out->ridge[j]) ||
-            !(out->ridge[j] > 0.0))
-            return nullptr;
-    return out;
+    out->size = (1.0 + share_of_mean) * std::sqrt(out->square);
+    return precise(*out) ? out : nullptr;
 }
 
 }  // namespace ellzero

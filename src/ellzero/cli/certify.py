@@ -34,7 +34,7 @@ ENDINGS = {
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
     "node_limit": "the node limit came first: the best model found, and what is proved of it",
     "interrupted": "interrupted: the best model found, and what is proved of it",
-    "precision": "all is searched, but rounding keeps the proved gap above the one that was asked for",
+    "precision": "all is searched, but rounding keeps the proved gap above the requested one",
     "failed": "the solver gave up: the best model found, and what is proved of it",
 }
 
@@ -70,7 +70,7 @@ def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution,
         **attributes(args, "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept"),
         feature_cost=problem.penalty.price.tolist() if problem.penalty.priced else None,
     )
-    if problem.rules is not None:
+    if problem.rules:
         settings = replace(settings, rules=list(problem.rules.given))
     content = solution.model.file_content(settings)
     # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
@@ -105,7 +105,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
 def rules_held(solution: ellzero.ExactSolution) -> list[str]:
     """Return the rules that the solution obeys, and those that it pays for."""
     rules = solution.certificate.problem.rules
-    return words_on_rules(None if rules is None else rules.given, solution.binding_rules())
+    return words_on_rules(rules.given, solution.binding_rules())
 
 
 def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
@@ -136,4 +136,4 @@ def positive_class(result: dict[str, Any]) -> str:
     if result["classes"] is None or len(several_classes(result)):
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]
-    return f", positive coefficients speak for {shown(label)}"
+    return f", positive coefficients make {shown(label)} likelier"

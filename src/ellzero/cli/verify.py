@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
+from ellzero.base.validation import known
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.exit_codes import ANOTHER_PROBLEM
 from ellzero.cli.output import print_result
@@ -94,7 +95,7 @@ def expected(args: argparse.Namespace, data: Data) -> dict[str, Any]:
     if args.rules is not None:
         settings |= {"rules": feature_rules(args, data), "groups": feature_groups(args, data)}
     if args.expect is None:
-        return {name: value for name, value in settings.items() if value is not None}
+        return known(settings)
     settings["groups"] = feature_groups(args, data)
     for statement in args.expect:
         name, found, value = statement.partition("=")

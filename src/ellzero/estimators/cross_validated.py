@@ -105,7 +105,7 @@ class CrossValidatedFit(L0Estimator):
         own_shrinkage, own_grid = self._given() & {"shrinkage", "n_shrinkage"}, self._given() & {"lambda_0", "n_lambda"}
         shrinkage, by_price = self._shrinkage(training, options), self.select == "lambda_0"
         average, usual = 1, by_price and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
-        usual = usual and training.problem.rules is None  # which a mean need not obey
+        usual = usual and not training.problem.rules  # which a mean need not obey
         if usual and not own_shrinkage and "lambda_0" not in own_grid:  # who gives a grid gets one of its models
             average = most_averaged(len(training.problem.y))
         return ComparisonPlan(

@@ -10,7 +10,7 @@ from ellzero.exact.incumbent import find_incumbent
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-from ellzero.problem.rules import Rule, as_list, listed
+from ellzero.problem.rules import Rule, as_list, rules_in_words
 
 MOST_TRIED = 16  # rules that are left out one by one; of more, those that the best model without any rule breaks
 MOST_SHOWN = 5  # of more, only their number is printed
@@ -39,7 +39,7 @@ class BindingRule:
 
 def binding_rules(problem: Problem, options: SearchOptions, model: Model) -> list[BindingRule]:
     """Return the rules that a model pays for, the dearest first; there may be more, as local search may miss models."""
-    if problem.rules is None:
+    if not problem.rules:
         return []
     rules = problem.rules
 
@@ -65,5 +65,5 @@ def words_on_rules(rules: Iterable[Rule] | None, binding: Iterable[BindingRule])
     given = as_list(rules)
     if not given:
         return []
-    held = f"obeys {listed(given, ', ')}" if len(given) <= MOST_SHOWN else f"obeys {len(given):,} rules"
+    held = f"obeys {rules_in_words(given, ', ')}" if len(given) <= MOST_SHOWN else f"obeys {len(given):,} rules"
     return [held, *(str(each) for each in binding)]

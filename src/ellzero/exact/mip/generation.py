@@ -98,11 +98,7 @@ class GenerationSearch(MipSearch):
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
         paying = self.boxed.penalty.paying(self.incumbent.support).tolist()
-        ruled = (
-            []
-            if self.problem.rules is None
-            else self.boxed.penalty.paying(self.problem.rules.features.astype(np.int32)).tolist()
-        )
+        ruled = self.boxed.penalty.paying(self.problem.rules.features.astype(np.int32)).tolist()
         self.set_features({*paying, *home, *ruled})
 
     def set_features(self, features: set[int]) -> None:
