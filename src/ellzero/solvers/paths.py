@@ -108,7 +108,6 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         intercept=intercept,
         tolerance=tol,
         heavy=units.heavy,
-        heavy_unit=units.dual if units.heavy else 1.0,
     )
 
 
