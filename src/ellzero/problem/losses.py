@@ -305,14 +305,17 @@ class SquaredError(LossOfNumbers):
     """The squared error, (y - eta)^2 / 2, for regression."""
 
     name = "squared_error"
-    words = "half the squared error"
+    words = "squared error, halved"
     mean_words = "half the mean squared error"
     constant_curvature = True
     curvature_bound = 1.0
     slack = Slack(square=0.5)
 
     def value(self, eta: Array, y: Array) -> Array:
-        return (y - eta) ** 2 / 2.0
+        out = np.asarray(y - eta)
+        out *= out
+        out *= 0.5
+        return out
 
     def gradient(self, eta: Array, y: Array) -> Array:
         return eta - y
