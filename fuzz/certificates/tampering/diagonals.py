@@ -139,7 +139,7 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("model without end", array("model_ends", last_more), MODELS),
     ("model that ends before it begins", array("model_ends", lambda old: np.append(old[-1] + 1, old[1:])), MODELS),
     ("models that end below zero", put("model_ends", 0, -7), MODELS),
-    ("models of fewer points", array("model_ends", lambda old: old[:-1]), "model_ends has the wrong shape"),
+    ("models of fewer points", array("model_ends", lambda old: old[:-1]), "point_diagonal has the wrong shape"),
     ("ends of models in text", array("model_ends", lambda old: old.astype("U8")), "model_ends has the wrong shape"),
     ("models moved", models_moved, FOREIGN),
     ("no diagonals", no_diagonals, PROVES),
