@@ -47,7 +47,7 @@ HEADER = [
 ]
 
 
-def drawn(n: int, p: int, seed: int = 0) -> tuple[Array, Array]:
+def drawn(n: int, p: int, seed: int = 0) -> tuple[Any, Any]:
     """Correlated columns, and labels that depend on ten of them."""
     X, y, _ = ez.datasets.make_classification(n, p, 10, s=1.0, correlation="exponential", rho=0.7, random_state=seed)
     return X, y
@@ -86,10 +86,12 @@ def row_of(case: Case, seconds: float, section: Section) -> list[str]:
     begun = time.perf_counter()
     found = (ez.alternatives if "within" in settings else ez.solve)(X, y, time_limit=seconds, n_jobs=1, **settings)
     times = [time.perf_counter() - begun]
+    proof = found.certificate
+    assert proof is not None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.npz"
         begun = time.perf_counter()
-        found.certificate.save(path)
+        proof.save(path)
         times.append(time.perf_counter() - begun)
         size = os.path.getsize(path) / 1e6
         begun = time.perf_counter()
@@ -97,7 +99,7 @@ def row_of(case: Case, seconds: float, section: Section) -> list[str]:
         times.append(time.perf_counter() - begun)
     if not report.valid:
         section.checks.append(f"{name}: {report.reasons}")
-    arrays, header = found.certificate.arrays, found.certificate.header
+    arrays, header = proof.arrays, proof.header
     points = len(arrays["alpha"] if "alpha" in arrays else arrays["model_ends"])
     before = 4e-6 * points * X.shape[0] * header["outputs"]
     cells = [header["status"], f"{report.gap:.1e}", f"{len(arrays['parent']):,}", f"{points:,}"]
