@@ -90,6 +90,11 @@ class ScoreProblem:
         return DistinctRows.of(self.X, self.y, self.weights, self.price, self.ones)
 
     @property
+    def w(self) -> Array:
+        """What the rows count beside each other."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @property
     def ones(self) -> int:
         """The place of the column for the intercept, or -1."""
         return self.X.shape[1] - 1 if self.whole_intercept else -1
@@ -170,7 +175,7 @@ class ScoreProblem:
         """Return the data and the limits for the core."""
         counted = np.flatnonzero(self.y != 0.0)
         X, y = self.X[counted], self.y[counted]
-        w = np.ones(len(y)) if self.weights is None else self.weights[counted]
+        w = self.w[counted]
         core = _core.Scores(
             np.ascontiguousarray(X.T),
             y,

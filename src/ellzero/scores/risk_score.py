@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
-from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_weights, weight_of_rows
 from ellzero.design.base import all_names
 from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
@@ -273,8 +273,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         y, known = self.problem_.y, np.isfinite(self.held_out_) & (self.problem_.y != 0.0)
         if len(np.unique(y[known])) < 2:
             return math.nan
-        weights = None if self.problem_.weights is None else self.problem_.weights[known]
-        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=weights))
+        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=self.problem_.w[known]))
 
     def _set_solution(self, solution: Solution) -> None:
         """Set the card and what is proved of it."""
@@ -313,7 +312,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             raise
         table = questions_only(X, self._names())
         n, p = table.shape
-        weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
+        weight = weight_of_rows(sample_weight, n)
         as_weights(weight, n)  # so that negative ones, or zeros only, are refused
         labels = np.asarray(y)
         if self.class_weight is not None:
@@ -412,7 +411,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             found = fold.card(fold.core(as_threads(self.n_jobs)).search(SEARCH_SHARE * float(self.time_limit)))
             card = min(found, fold.null, key=lambda card: card.loss)
             risks[test] = card.risk(card.score(problem.X[test]))
-        w = np.ones(len(y)) if problem.weights is None else problem.weights
+        w = problem.w
         share = np.clip(np.where(y > 0.0, risks, 1.0 - risks), 1e-15, 1.0)
         known = np.isfinite(risks) & (y != 0.0)
         return risks, float(-(w * np.log(share))[known].sum() / w[known].sum()) if known.any() else float("nan")
