@@ -7,7 +7,6 @@ from benchmarks.faults.fault import Fault
 __all__ = ["CORE_FAULTS"]
 
 SOURCE = "cpp/src/"
-PATHS = ("tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py")
 PROOFS = ("tests/reference/test_exact.py", "tests/contract/test_exact_storages.py")
 SWAPS = ("tests/reference/test_local_search.py", "tests/contract/test_stationarity.py")
 
