@@ -98,8 +98,7 @@ class Certificate:
         if not (problem.w == problem.w[0]).all():
             out["weights"] = problem.w
         if problem.classes is not None:
-            kinds = "iufbU"
-            out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
+            out["classes"] = storable(problem.classes)
         parts = {
             "lower": (penalty.lower, not np.isneginf(penalty.lower).all()),
             "upper": (penalty.upper, not np.isposinf(penalty.upper).all()),
@@ -218,6 +217,11 @@ def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, i
         "redundant_node": np.array(list(redundant), dtype=np.int64),
         "redundant_to": np.array(list(redundant.values()), dtype=np.int64),
     }
+
+
+def storable(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as a file can hold them: numbers, booleans or texts."""
+    return labels if labels.dtype.kind in "iufbU" else labels.astype(str)
 
 
 def tree_arrays(tree: _core.Tree, problem: Problem) -> dict[str, NDArray[Any]]:
