@@ -132,6 +132,7 @@ fuzz: $(VENV)/.built
 	$(BIN)/python -m fuzz.certificates $(FUZZ)
 	$(BIN)/python -m fuzz.files $(FUZZ)
 	$(BIN)/python -m fuzz.margins $(FUZZ)
+	$(BIN)/python -m fuzz.scores
 
 # The results of all runs so far, as a table.
 fuzz-table: $(VENV)/.built
