@@ -36,7 +36,7 @@ class SingleFitArguments(SizeArguments):
 class ComparisonArguments:
     """Which models cross-validation compares, and how it chooses among them."""
 
-    penalty: str = "l0l2"
+    penalty: str = "auto"
     lambda_0: Any = None
     n_lambda: int | None = None
     lambda_min_ratio: float = 1e-3
@@ -46,7 +46,6 @@ class ComparisonArguments:
     scoring: Any = None
     select: str = "lambda_0"
     rule: str = "auto"
-    average: int | None = None
     algorithm: str = "cd"
     keep_predictions: bool = False
     random_state: Any = 0

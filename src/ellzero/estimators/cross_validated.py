@@ -16,17 +16,32 @@ from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
 from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments, NumberArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice_rules import FEWEST_FEATURES, FEWEST_POINTS, largest_by_rows, most_averaged, shrinkage_values
+from ellzero.estimators.choice_rules import (
+    BESIDE_OTHERS,
+    FEWEST_FEATURES,
+    FEWEST_POINTS,
+    LASSO_GRID,
+    LASSO_LADDER,
+    MOST_OF_NETS,
+    NETS,
+    REFITS,
+    RIDGE_LADDER,
+    largest_by_rows,
+    largest_lasso,
+    ridge_values,
+    shrinkage_values,
+)
 from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training, warn_at_limit
+from ellzero.paths.sizes import Sizes
 from ellzero.solvers.paths import PathOptions
 
 Array = NDArray[np.float64]
-PENALTIES = ("l0", "l0l1", "l0l2")
+PENALTIES = ("auto", "l0", "l0l1", "l0l2")
 
 
 class CrossValidatedFit(L0Estimator):
@@ -72,63 +87,83 @@ class CrossValidatedFit(L0Estimator):
         comparison = Comparison(training, plan, splits, score, options, self.n_jobs, steps)
         fitted = comparison.run()
         results = comparison.choose(fitted)
-        found = list[FoundModels]()
-        for column, point in results.places:
-            fits = fitted[column].fits
-            sizes = (point,) * len(fits.training.targets)
-            choice = ModelChoice(sizes) if by_size else ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
-            found.append(FoundModels(fits.training, choice, fits.models[point], fits.searched))
-        warn_at_limit([model for each in found for model in each.models], largest, training.problem)
+        column, point = results.best
+        fits = fitted[column].fits
+        model, part = results.choice.model, fits.training_at(point)
+        sizes = (point,) * len(part.targets)
+        choice = ModelChoice(sizes) if by_size else ModelChoice(lambda_0=model.lambda_0 or 0.0, largest=largest)
+        searched = fits.searched
+        if fits.lasso is not None:
+            choice = ModelChoice(lasso=(float(fits.lasso[point]), plan.nets[0] if fits.refitted else model.lambda_2))
+            own = zip(part.problems, fits.models[point], strict=True)
+            searched = [Sizes(np.array([each.size]), [each], problem, None) for problem, each in own]
+        found = FoundModels(part, choice, fits.models[point], searched)
+        if fits.lasso is None or self.max_support is not None:
+            warn_at_limit(found.models, largest, training.problem)
         self.cv_results_, self.choice_ = results, results.choice
-        best = results.choice.models[0]
-        self.lambda_0_, self.lambda_1_, self.lambda_2_ = best.lambda_0, best.lambda_1, best.lambda_2
-        self.best_score_ = results.choice.score
+        self.lambda_0_, self.lambda_1_, self.lambda_2_ = model.lambda_0, model.lambda_1, model.lambda_2
+        self.best_score_ = model.score
         self._set_results(found, labels)
         self.k_ = training.problem.penalty.counted(self.support_.astype(np.int32))
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
-        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("auto", "best", "one_se"))):
+        for name, choices in (
+            ("penalty", PENALTIES),
+            ("select", ("lambda_0", "size")),
+            ("rule", ("auto", "best", "one_se", "sparse")),
+        ):
             as_choice(name, getattr(self, name), choices)
         if_given(as_count, "max_support", self.max_support, 0)
-        if (if_given(as_count, "average", self.average, 1) or 1) > 1:
-            for name, value in (("select", "size"), ("rule", "one_se"), ("algorithm", "exact")):
-                if getattr(self, name) == value:
-                    raise InvalidInputError(f"average must be 1 with {name}={value!r}, got {self.average}.")
         if if_given(as_grid, "lambda_0", self.lambda_0) is not None and self.select == "size":
             raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
 
     def _plan(self, training: Training, options: PathOptions, largest: int) -> ComparisonPlan:
         """Return the models to compare, and the rule that chooses among them; the user's settings come before ours."""
-        own_shrinkage, own_grid = self._given() & {"shrinkage", "n_shrinkage"}, self._given() & {"lambda_0", "n_lambda"}
-        shrinkage, by_price = self._shrinkage(training, options), self.select == "lambda_0"
-        average, usual = 1, by_price and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
-        if usual and not own_shrinkage and "lambda_0" not in own_grid:  # who gives a grid gets one of its models
-            average = most_averaged(len(training.problem.y))
+        own_grid, by_price = self._given() & {"lambda_0", "n_lambda"}, self.select == "lambda_0"
+        families = self._families(training)
+        shrinkage = [
+            pair for name in families if name != "lasso" for pair in self._shrinkage(training, options, name, len(families) > 2)
+        ]
+        nets = ridge_values(training.problems, NETS[self.penalty]) if "lasso" in families else np.empty(0)
+        lasso = (largest_lasso(training.problems, options) if len(nets) else 0.0) * LASSO_GRID
+        countable, rows = training.problem.penalty.countable(), int(np.count_nonzero(training.problem.w))
         return ComparisonPlan(
             shrinkage=shrinkage,
             lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
-            limit=largest if "max_support" in self._given() else training.problem.penalty.countable(),
+            lasso=np.asarray(lasso[lasso > 0.0], dtype=np.float64),
+            nets=tuple(nets.tolist()),
+            refits=tuple(ridge_values(training.problems, REFITS).tolist()),
+            most=min(countable, MOST_OF_NETS * rows) if self.max_support is None else largest,
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
             thin=by_price and not own_grid,
-            climb=not own_shrinkage and len(shrinkage) > 1,
-            average=self.average or average,
         )
 
-    def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
-        """Return (lambda_1, lambda_2) of each column of the comparison."""
-        if self.penalty == "l0":
+    def _families(self, training: Training) -> list[str]:
+        """Return the kinds of models to compare; without lambda_0 ("lasso") only where no setting is about lambda_0."""
+        given = self._given() & {"lambda_0", "n_lambda", "shrinkage", "n_shrinkage", "feature_cost", "unpenalized"}
+        free = self.select == "lambda_0" and self.algorithm != "exact" and not given
+        if self.penalty != "auto":
+            return [self.penalty] + ["lasso"] * (free and self.penalty == "l0l1")
+        return ["l0l2", "l0l1", "lasso"] if free else ["l0l2"]
+
+    def _shrinkage(self, training: Training, options: PathOptions, penalty: str, several: bool) -> list[tuple[float, float]]:
+        """Return (lambda_1, lambda_2) of each column with lambda_0; fewer values if there are several families."""
+        if penalty == "l0":
             if self.shrinkage is not None:
                 raise InvalidInputError("shrinkage belongs to penalty='l0l1' and 'l0l2', got penalty='l0'.")
             return [(0.0, 0.0)]
-        name = "lambda_1" if self.penalty == "l0l1" else "lambda_2"
+        name = "lambda_1" if penalty == "l0l1" else "lambda_2"
         if self.shrinkage is None:
             count = if_given(as_count, "n_shrinkage", self.n_shrinkage, 1)
-            values = shrinkage_values(training.problems, name, options, count or 0)
+            multiples: tuple[float, ...] = LASSO_LADDER if penalty == "l0l1" else RIDGE_LADDER
+            if several:
+                multiples = BESIDE_OTHERS[penalty]
+            values = shrinkage_values(training.problems, name, options, count or 0, multiples)
         else:
             values = as_grid("shrinkage", self.shrinkage)
         return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]

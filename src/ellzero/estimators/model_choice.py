@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.resampling import Split
-from ellzero.estimators.training import Training, fit_lambda_grid, parts
+from ellzero.estimators.training import Training, fit_lambda_grid, fit_lasso, parts
 from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
@@ -34,6 +34,7 @@ class ModelChoice:
     lambda_0: float = 0.0
     largest: int | None = None  # size of the largest model that is looked at; None for any size
     budget: float | None = None  # of the costs of each model's features
+    lasso: tuple[float, float] | None = None  # lambda_1 and lambda_2 of the model without lambda_0 that has the features
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,11 @@ def fit_chosen_models(
         budget = np.array([choice.budget])
         found = [compute_budgets(problem, budget, part, choice.lambda_0) for problem, part in parts(training, options)]
         return [budgets.models[0] for budgets in found], list(found)
+    if choice.lasso is not None:
+        value, ridge = choice.lasso
+        refits = [] if training.problem.penalty.lambda_1 else [training.problem.penalty.lambda_2]
+        fits = fit_lasso(training.with_penalties(0.0, ridge), np.array([value]), refits, options)[-1]
+        return fits.models[0], fits.searched
     if not choice.k:
         largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)

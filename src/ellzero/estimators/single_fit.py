@@ -63,7 +63,7 @@ class SingleFit(L0Estimator):
         else:
             choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
-        self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
+        self._set_results(FoundModels(training, choice, models, searched), np.asarray(y))
 
 
 @dataclass(eq=False, repr=False)

@@ -22,7 +22,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
-from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.estimators.targets import check_positive, ordered_labels
 from ellzero.exact.verifier.score_check import MOST_COLUMNS, MOST_POINTS
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 LARGEST_CARD = 10  # that cross-validation looks at
 MOST_LINES = 16  # of the risk table
+CLOSE = 0.01  # the smallest card whose held-out loss is within this share of the lowest is chosen
 LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
