@@ -96,7 +96,7 @@ def of_scikit_learn(load: Callable[..., Any], negative: tuple[int, ...], positiv
 
 
 def effects(n: int, effect: str, number: int) -> Split:
-    """Draw rows and effects: 6 strong or 60 weak ones of 600 columns, 20 of correlated ones, or 10 in groups of alike columns."""
+    """Draw rows and effects: 6 strong or 60 weak ones of 600 columns, 20 of correlated ones, or 10 in groups of alike ones."""
     rng = np.random.default_rng(number)
     X, coef = rng.standard_normal((n + TEST_ROWS, 600)), np.zeros(600)
     if effect == "strong":

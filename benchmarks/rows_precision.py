@@ -42,7 +42,7 @@ def precision() -> Section:
     out, lines = Section("Precision of squared error"), []
     for name, X, y in cases():
         few = ez.fit_sizes(X, y, SIZES, loss="squared_error")
-        way = "Gram matrix" if rows.by_gram(rows.Table(make_problem(X, y, loss="squared_error"), 1)) else "QR"
+        way = "Gram matrix" if rows.by_gram(rows.WeightedTable(make_problem(X, y, loss="squared_error"), 1)) else "QR"
         with mock.patch.object(rows, "LEAST_ROWS", 10**12):
             whole = ez.fit_sizes(X, y, SIZES, loss="squared_error")
             same = [ez.fit_path(X[:, model.support], y, loss="squared_error", lambda_0=0.0, tol=1e-12)[0] for model in few]

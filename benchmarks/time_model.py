@@ -1,4 +1,4 @@
-"""The model of time of docs/design/time.md: predicted against measured, and what larger X would take.
+"""The model of time of docs/design/time.md, which shows some of its lines: predicted against measured, and larger X.
 
     python -m benchmarks.time_model
 

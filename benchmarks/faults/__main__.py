@@ -75,10 +75,11 @@ def table(known: dict[str, Outcome]) -> str:
         f"{len(rows)} of {len(FAULTS)} mistakes, planted one at a time, and the first test that fails; {found} are found.",
         "Where it says nothing without a star, only the tests of the fault were run; `--rest` runs all others, too.",
         f'"before" is the suite of commit {BEFORE}, which was not thinned yet: "same" where it has the same test.',
+        '"in" is the commit in which the fault was planted last.',
         "`python -m benchmarks.faults --out benchmarks/results/faults.md` makes this table.",
         "",
-        "| fault | file | what it breaks | found by | before | seconds |",
-        "|---|---|---|---|---|---:|",
+        "| fault | file | what it breaks | found by | before | seconds | in |",
+        "|---|---|---|---|---|---:|---|",
     ]
     return "\n".join([*head, *rows]) + "\n"
 
@@ -88,7 +89,7 @@ def row(fault: Fault, outcome: Outcome) -> str:
     test = outcome.test.split("[")[0]
     before = "" if not test else "same" if was_there(test) else "no such test"
     where = f"`{test}`" if test else "nothing *" if outcome.rest else "nothing"
-    cells = [fault.name, f"`{fault.file}`", fault.breaks, where, before, f"{outcome.seconds:.0f}"]
+    cells = [fault.name, f"`{fault.file}`", fault.breaks, where, before, f"{outcome.seconds:.0f}", outcome.commit]
     return f"| {' | '.join(cells)} |"
 
 
@@ -97,7 +98,8 @@ def was_there(test: str) -> bool:
     file, _, name = test.partition("::")
     command = ["git", "show", f"{BEFORE}:{file.split()[0]}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode == 0 and f"def {name}(" in done.stdout if name else done.returncode == 0
+    known = any(form in done.stdout for form in (f"def {name}(", f"TEST({name})"))
+    return done.returncode == 0 and (known or not name)
 
 
 if __name__ == "__main__":

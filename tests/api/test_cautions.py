@@ -70,7 +70,7 @@ def test_the_command_line_and_the_page_say_it_once(run, tmp_path):
     code, out, err = run("report", tmp_path / "data.csv", "--target", "state", "--max-support", "4", "--quiet", "--out", page)
     assert code == 0
     assert err.count("there are only 6 rows of class ill") == 1  # the proof fits the same model again
-    assert "Proved about the search, not about new rows" in out
+    assert "This says nothing about new rows." in out
     assert "There are only 6 rows of class ill for" in page.read_text()
 
 

@@ -7,7 +7,6 @@ import pytest
 from support.command_line import species, table
 
 import ellzero as ez
-from ellzero.exact.verifier import report as verification
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")].to_numpy(), FRAME.label.to_numpy(dtype=str)
@@ -33,11 +32,12 @@ def test_round_trip(run, data, tmp_path, loss, size):
     assert set(verdict["support"]) == {feature["name"] for feature in result["features"]}
 
 
-def test_text_says_what_matters(run, data, tmp_path):
+def test_text_says_what_matters(run, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     code, out, err = run("certify", data, "--target", "label", "--k", "2", "--out", tmp_path / "proof.npz")
     assert code == 0
     assert out.startswith("optimal (proved")
-    assert "2 of 6 features, 120 rows, logistic loss, positive coefficients speak for yes:" in out
+    assert "2 of 6 features, 120 rows, logistic loss, positive coefficients make yes likelier:" in out
     assert out.splitlines()[-1] == f"written: {tmp_path / 'proof.npz'}"
     assert err.startswith("ellzero: exact search: gap at most ")
     _, _, err = run("certify", data, "--target", "label", "--k", "2")
@@ -52,7 +52,7 @@ def test_long_checks_show_progress(run, data, tmp_path, monkeypatch):
     argv = tmp_path / "proof.npz", data, "--target", "label"
     run.ok("certify", *argv[1:], "--k", "2", "--out", argv[0])
     assert run("verify", *argv)[2] == ""
-    monkeypatch.setattr(verification, "SECONDS_IN_SILENCE", -1.0)
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     assert run("verify", *argv)[2].startswith("ellzero: checking the proof: done in ")
     assert run("verify", *argv, "--quiet")[2] == ""
 

@@ -43,11 +43,12 @@ def test_fit_then_predict(run, data, tmp_path, loss):
     assert (ez.load(model).predict(X) == expected.predict(X)).all()
 
 
-def test_text(run, data, tmp_path):
+def test_text(run, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("ellzero.base.progress.SECONDS_IN_SILENCE", -1.0)
     code, out, err = run("fit", data, "--target", "label", "--out", tmp_path / "model.json")
     assert code == 0
     assert "logistic model with 3 of 6 features, 120 rows, size chosen by ebic:" in out
-    assert "yes (positive coefficients speak for it)" in out
+    assert "yes (positive coefficients make it likelier)" in out
     assert out.splitlines()[-1] == f"written: {tmp_path / 'model.json'}"
     assert re.search(r"looking for models: done in [\d.]+ s, at \d+ features", err), err
     _, _, err = run("fit", data, "--target", "label", "--k", "1")
@@ -160,7 +161,7 @@ def test_several_classes(run, tmp_path, multi_class):
     assert float(rows[0]["probability_cat"]) == pytest.approx(expected.predict_proba(numbers)[0, 2])
     assert float(rows[0]["decision_bee"]) == pytest.approx(expected.decision_function(numbers)[0, 1])
     text = run.ok("fit", tmp_path / "data.csv", "--target", "species", "--k", "2", *options)
-    assert text.count("(positive coefficients speak for it)") == (3 if multi_class == "ovr" else 0)
+    assert text.count("(positive coefficients make it likelier)") == (3 if multi_class == "ovr" else 0)
     assert any(line.split() == ["ant", "bee", "cat"] for line in text.splitlines()) == (multi_class != "ovr")
 
 

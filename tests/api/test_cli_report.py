@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.command_line import table
 
+from ellzero.cli import main
 from ellzero.cli.parser import make_parser
 from ellzero.cli.report import data_arguments
 
@@ -69,7 +70,8 @@ def test_other_kinds(run, tmp_path):
     frame.assign(y=frame.a - frame.b).to_csv(tmp_path / "data.csv", index=False)
     argv = [tmp_path / "data.csv", "--target", "y", "--out", tmp_path / "page.html"]
     assert run.json("report", *argv, "--regression", "--cv", "3")["size"] >= 2
-    assert "add --regression" in run.error("report", *argv)
+    assert content(argv[-1])["kind"] == "regression"
+    assert "add --regression" in run.error("report", *argv, "--class-weight", "balanced")
     assert "--probability is for classes" in run.error("report", *argv, "--regression", "--probability")
 
 
@@ -147,6 +149,29 @@ def test_the_python_code_of_the_page_gives_its_model(run, tmp_path, monkeypatch,
     assert (tmp_path / "model.joblib").exists()
 
 
+def test_a_target_of_many_numbers_makes_a_regression(run, tmp_path, capsys):
+    frame = table().drop(columns="label")
+    frame.assign(y=frame.a - frame.b).to_csv(tmp_path / "data.csv", index=False)
+    argv = ["report", str(tmp_path / "data.csv"), "--target", "y", "--time-limit", "0", "--out", str(tmp_path / "page.html")]
+    assert main(argv) == 0
+    assert "'y' is a number: this is a regression; --classes if each value is a class" in capsys.readouterr().err
+    page = content(tmp_path / "page.html")
+    assert (page["kind"], page["unit"]) == ("regression", "feature")
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_page_counts_a_column_of_categories_once(run, tmp_path, separate):
+    messy().drop(columns="id").to_csv(tmp_path / "data.csv", index=False)
+    argv = ["report", tmp_path / "data.csv", "--target", "label", "--out", tmp_path / "page.html"]
+    lead = run.json(*argv, *(["--separate-categories"] if separate else []))["lead"]
+    page = content(tmp_path / "page.html")
+    unit, count = ("feature", 9) if separate else ("variable", 7)  # six numbers, and a column of three cities
+    assert page["data"]["features"] == 9
+    assert (page["unit"], page["data"]["variables"]) == (unit, count)
+    assert f" of {count} {unit}s" in lead
+    assert re.search(rf"at most \d+ {unit}s? fits? these rows", page["certificate"]["sentence"])
+
+
 def test_a_column_that_follows_from_the_target_is_named(run, tmp_path):
     frame = messy().drop(columns=["id", "city, now"]).fillna(0.0)
     frame["discharged"] = np.where(frame.label == "yes", 3.0, 1.0) + 0.1 * frame.b.rank(pct=True)
@@ -155,3 +180,17 @@ def test_a_column_that_follows_from_the_target_is_named(run, tmp_path):
     run.ok("report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--out", out)
     said = "Column discharged alone separates class no and class yes in every row: is it known beforehand?"
     assert said in content(out)["models"][1]["cautions"]
+
+
+def test_repeated_cross_validation(run, tmp_path):
+    table().to_csv(tmp_path / "data.csv", index=False)
+    argv = [tmp_path / "data.csv", "--target", "label", "--cv", "3", "--repeats"]
+    assert run.json("cv", *argv, "2")["folds"] == 6
+    once = run.json("cv", *argv, "1")
+    assert once == run.json("cv", *argv[:-1])
+    run.ok("report", *argv, "2", "--time-limit", "0", "--out", tmp_path / "page.html")
+    page = content(tmp_path / "page.html")
+    assert page["selection"]["folds"] == 6
+    assert page["tested"] == 120  # each row counts once
+    assert any("repeated 2 times" in note for note in page["data"]["notes"])
+    assert "--repeats must be at least 1, got 0" in run.error("cv", *argv, "0")

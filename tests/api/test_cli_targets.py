@@ -129,7 +129,8 @@ def test_all_bad_columns_of_a_frame_are_named():
     frame.loc[3, "a"], frame.loc[4, "c"], frame.loc[5, "b"] = np.nan, np.nan, np.inf
     expected = (
         "X must hold real numbers, got 'Rome' in column 'town', Timestamp('2024-01-01 00:00:00') in column 'when'; X contains "
-        "NaN in columns 'a' and 'c', infinity in column 'b'; fill, code or drop them first."
+        "NaN in columns 'a' and 'c', infinity in column 'b'; code text (OneHotEncoder), fill gaps (SimpleImputer), or drop "
+        "these columns."
     )
     for fit in (ez.fit_path, ez.L0Classifier(k=1).fit, ez.L0ClassifierCV().fit):
         with pytest.raises(ez.InvalidInputError) as caught:
@@ -155,7 +156,7 @@ def test_the_positive_class_is_the_users(run, data, tmp_path):
     for one, other in zip(yes["features"], no["features"], strict=True):
         assert one["name"] == other["name"]
         assert one["coefficient"] == pytest.approx(-other["coefficient"], rel=1e-6)
-    assert "class no (positive coefficients speak for it)" in run.ok(*argv, "--positive", "no")
+    assert "class no (positive coefficients make it likelier)" in run.ok(*argv, "--positive", "no")
     assert set(run.json("predict", tmp_path / "model.json", data)["predictions"]) == {"yes", "no"}
     assert (
         run.error(*argv, "--positive", "maybe") == "--positive maybe is not a label of target 'label'; its labels are no, yes."
@@ -196,7 +197,7 @@ def test_pos_label_of_estimators(tmp_path):
     other = ez.L0Classifier(k=2).fit(frame, y)
     np.testing.assert_array_equal(model.coef_, other.coef_)
     np.testing.assert_array_equal(model.predict_proba(frame), other.predict_proba(frame))
-    assert "no against yes (positive coefficients speak for no)" in str(model)
+    assert "no against yes (positive coefficients make no likelier)" in str(model)
     assert "of no against yes" in str(model.summary())
     turned = -other.to_frame().coefficient
     np.testing.assert_array_equal(model.to_frame().coefficient, turned)

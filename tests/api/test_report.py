@@ -34,9 +34,9 @@ from ellzero.report.models import (
     roc,
 )
 from ellzero.report.page import default_algorithm, render_report, write_report
-from ellzero.report.proof import Proof, compare, describe_proofs, percent_above, prove
+from ellzero.report.proof import Proof, compare, describe_others, describe_proofs, percent_above, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
-from ellzero.report.summary import summarise
+from ellzero.report.summary import Beside, summarise
 from ellzero.report.words import Words, named, percent_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
@@ -89,7 +89,10 @@ def test_binary_figures_are_those_of_scikit_learn(weighted):
         assert model["error"] == pytest.approx(column.scores[point].std(ddof=1) / np.sqrt(3), rel=1e-6)
         if point:
             assert model["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision, sample_weight=weight))
-    if not weighted:
+    if weighted:
+        sides = [weight[y == label] for label in ("dog", "cat")]
+        assert summary["tested_rows"] == pytest.approx([side.sum() ** 2 / (side**2).sum() for side in sides], rel=1e-5)
+    else:
         decision = column.decision[:, 3, 0]
         share, mean = calibration_curve(y == "dog", expit(decision), n_bins=10, strategy="quantile")
         bins = np.array(summary["models"][3]["calibration"][0]["bins"])
@@ -432,9 +435,7 @@ def test_the_certificate_is_that_of_solve(kind):
     assert row["gap"] == pytest.approx((row["objective"] - row["lower_bound"]) / row["objective"])
     assert row["gap"] <= 1e-4
     assert certificate["proved"]
-    assert certificate["sentence"].startswith(
-        f"Proved about the search, not about new rows: no model with at most {chosen['k']} features fits these rows better by"
-    )
+    assert certificate["sentence"].startswith(f"Proved: no model with at most {chosen['k']} features fits these rows better by")
     assert float(certificate["short"].removesuffix(" %")) / 100.0 >= row["gap"]
 
 
@@ -450,6 +451,8 @@ def test_other_models_that_are_as_good():
     marks = np.array([feature["signs"] for feature in others["features"]])
     assert sorted(marks.T.tolist()) == sorted(np.sign(found.coefficients[:15, :20]).tolist())  # equals are in any order
     assert any("stand in for others" in words for words in others["words"])
+    alone = ez.alternatives(twice, y, k=0, lambda_2=1e-2, standardize=True, within=0.01)
+    assert describe_others(alone)["words"] == []  # which of one model's features all use is no news
     assert write_and_read(twice, y, time_limit=0)[0]["others"] is None
 
 
@@ -460,7 +463,7 @@ def test_each_class_has_a_certificate():
     rows = summary["certificate"]["rows"]
     assert [row["label"] for row in rows] == summary["classes"]
     sentence = summary["certificate"]["sentence"]
-    assert f"for each class against the rest, not about new rows: no model with at most {k} features" in sentence
+    assert f"for each class against the rest: no model with at most {k} features" in sentence
     for row, label in zip(rows, summary["classes"], strict=True):
         solution = ez.solve(X, y == label, k=k, lambda_2=1e-2, standardize=True)
         assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
@@ -474,19 +477,19 @@ def test_each_class_has_a_certificate():
         row = shared["certificate"]["rows"][0]
         assert len(shared["certificate"]["rows"]) == 1
         assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
-        assert f"not about new rows: no model with at most {k} features" in shared["certificate"]["sentence"]
+        assert f"no model with at most {k} features" in shared["certificate"]["sentence"]
 
 
 def test_a_proof_that_was_cut_short_says_so():
     X, y, _ = ez.datasets.make_classification(100, 500, 10, s=0.3, random_state=0)
     solution = ez.solve(X, y, k=6, lambda_2=1e-4, standardize=True, node_limit=1)
     assert solution.status == "node_limit"
-    certificate = describe_proofs([Proof(solution, solution.objective)], 6, ["y"])
+    certificate = describe_proofs([Proof(solution, solution.objective)], "6 features", ["y"])
     assert not certificate["proved"]
-    assert certificate["sentence"].startswith("Proved so far about the search, which ended after")
+    assert certificate["sentence"].startswith("Proved so far, in ")
     assert certificate["short"] in certificate["sentence"]
     nothing = Proof(solution, solution.objective + 1e9)
-    assert describe_proofs([nothing], 6, ["y"])["sentence"].startswith("Nothing is proved so far")
+    assert describe_proofs([nothing], "6 features", ["y"])["sentence"].startswith("Nothing is proved so far")
 
 
 def test_a_proof_under_an_assumption_says_so():
@@ -500,10 +503,10 @@ def test_a_better_model_that_the_proof_found_is_taken():
     X, y = classification(18)
     solution = ez.solve(X, y, k=2, lambda_2=1e-2, standardize=True)
     same = compare(solution, solution.objective * 1.25, solution.support)  # by its tolerance, not by its features
-    assert (same.gained, describe_proofs([same], 2, ["dog"])["short"]) == (0.0, "21 %")  # 1 - 1 / 1.25, rounded up
+    assert (same.gained, describe_proofs([same], "2 features", ["dog"])["short"]) == (0.0, "21 %")  # 1 - 1 / 1.25, rounded up
     taken = compare(solution, solution.objective * 1.25, np.array([10, 11]))
     assert (taken.objective, taken.gained) == (solution.objective, pytest.approx(0.2))
-    certificate = describe_proofs([taken], 2, ["dog"])
+    certificate = describe_proofs([taken], "2 features", ["dog"])
     assert certificate["proved"]
     assert "The exact search found the model on this page. The faster search" in certificate["sentence"]
     assert "worse by up to 20 %" in certificate["sentence"]
@@ -645,7 +648,7 @@ def test_a_proof_changes_nothing_of_the_estimator():
     before = copy.deepcopy(estimator)
     proofs = prove(estimator, X, y, sample_weight=None, seconds=30.0, progress=False)
     assert proofs[0].gained > 1e-3
-    shown = summarise(estimator, X, y, proofs=proofs)["models"][7]["coef"][0]
+    shown = summarise(estimator, X, y, beside=Beside(proofs=proofs))["models"][7]["coef"][0]
     assert [value for _, value in shown] != pytest.approx(estimator.coef_[0][estimator.support_].tolist())
     np.testing.assert_array_equal(estimator.coef_, before.coef_)
     for mine, theirs in zip(estimator.cv_results_.columns, before.cv_results_.columns, strict=True):
@@ -688,6 +691,7 @@ def test_many_rows_are_sampled_for_cross_validation(tmp_path):
     weight = np.where(np.arange(len(X)) < 100, 0.0, 1.0)
     summary = write_report(tmp_path / "a.html", X, y, sample_weight=weight, **FAST, time_limit=0)
     assert summary["tested"] == SAMPLED
+    assert summary["plain"].endswith(f"The final model was fitted on all {SAMPLED + 3000:,} rows.")
     assert any(f"{SAMPLED:,} of the {len(X):,} rows" in note for note in summary["data"]["notes"])
     splits = sampled_splits(y, weight, 5, classes=True)
     tests = np.concatenate([test for _, test in splits])
@@ -737,7 +741,7 @@ def test_the_ridge_is_that_of_cross_validation():
     assert np.count_nonzero(ridge.coef_) == X.shape[1]
     pairs = zip(ridge.cv_results_.splits, estimator.cv_results_.splits, strict=True)
     assert all((one[1] == other[1]).all() for one, other in pairs)
-    found = describe_ridge(ridge, (y == "dog").astype(int), np.ones(len(y)), "binary", "logistic", X.shape[1])
+    found = describe_ridge(ridge, (y == "dog").astype(int), np.ones(len(y)), "binary", "logistic", "5 features")
     decision = ridge.cv_results_.chosen.decision[:, ridge.cv_results_.best[1], 0]
     assert found["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision))
     assert ridge_of_all(estimator, sparse.csr_matrix((10, 5000)), y, None) is None  # it would take long

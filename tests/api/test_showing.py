@@ -90,7 +90,7 @@ def test_estimators_print_their_coefficients(tmp_path):
     model.fit(X, Y)
     lines = str(model).splitlines()
     assert lines[0] == "L0Classifier: logistic model with 2 of 30 features"
-    assert lines[1] == "malignant against benign (positive coefficients speak for malignant)"
+    assert lines[1] == "malignant against benign (positive coefficients make malignant likelier)"
     assert lines[2].split()[0] == EVIL  # the largest effect of one standard deviation
     assert lines[3].split()[:-1] == ["worst", "concave", "points"]
     assert lines[-1].split()[0] == "(intercept)"
@@ -102,7 +102,7 @@ def test_estimators_print_their_coefficients(tmp_path):
     assert loaded[2].split()[:-1] == ["worst", "concave", "points"]  # a file knows coefficients only: the largest of these
     assert str(model.sparsify()) == "\n".join(lines)
     bundle = model._repr_mimebundle_()
-    assert "positive coefficients speak for malignant" in bundle["text/html"]
+    assert "positive coefficients make malignant likelier" in bundle["text/html"]
     assert EVIL not in bundle["text/html"]
     assert "worst concave points" in model._repr_html_()
     frame = model.to_frame()

@@ -157,14 +157,14 @@ def test_precision(case: str, all_rows: Any) -> None:
 def test_a_gram_matrix_is_used_where_it_is_precise_enough() -> None:
     for case, precise in {"few weights": True, "huge": True, "columns twice": False, "no noise": False}.items():
         X, y, settings = HARD[case]
-        table = rows.Table(make_problem(X, y, loss="squared_error", **settings), 1)
+        table = rows.WeightedTable(make_problem(X, y, loss="squared_error", **settings), 1)
         assert (rows.by_gram(table) is not None) == precise, case
         assert rows.by_blocks(table) is not None, case
 
 
 def test_both_ways_agree() -> None:
     X, y, weight = random_problem(9, n=N)
-    table = rows.Table(make_problem(X, y, loss="squared_error", sample_weight=weight), 1)
+    table = rows.WeightedTable(make_problem(X, y, loss="squared_error", sample_weight=weight), 1)
     products = []
     for found in (rows.by_gram(table), rows.by_blocks(table)):
         assert found is not None

@@ -1,5 +1,6 @@
 """Tables with attributes: searches with normal equations find what enumeration finds, and their certificates prove it."""
 
+from dataclasses import replace
 from inspect import signature
 from itertools import combinations
 
@@ -81,6 +82,22 @@ def test_larger_trees():
         nodes += search.tree.nodes
         assert ez.verify(first.certificate, X, y).valid
     assert nodes > 50
+
+
+@pytest.mark.parametrize("copies", [1, 6])
+def test_attributes_with_a_level_in_common(copies):
+    """A level that several attributes have, once or each of them, does not keep curvature from moving."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = one_hot_problem(rng, rows=400, attributes=6, levels=(6, 9), noise=3.0)
+        missing = rng.random(len(y)) < 0.1
+        X = np.column_stack((X * ~missing[:, None], *[missing] * copies))
+        asked = {"loss": "squared_error", "k": 5, "lambda_2": 0.1 / len(y), "node_limit": 1}
+        solution = ez.solve(X, y, **asked)
+        problem, options, _ = asked_for(X, y, None, {**arguments(), **asked})
+        ridge_alone = Search(problem, replace(options, diagonals=False)).solve()
+        assert 0.0 < solution.gap < 0.5 * ridge_alone.gap
+        assert ez.verify(solution.certificate, X, y).valid
 
 
 def arguments():

@@ -125,7 +125,7 @@ def test_the_reason_in_a_sentence():
         "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out logistic loss, 0.2 +- 0.04, is the lowest of 3 models."
     )
     assert why(columns, (0, 2), loss="squared_error").startswith(
-        "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out half"
+        "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out squared error, halved, "
     )
     noisy = [column([[0.5, 0.5], [0.9, 0.8], [0.98, 0.78]], [0, 1, 5], 0.0)]
     assert why(noisy, (0, 1), rule="one_se", scoring="roc_auc") == (

@@ -10,16 +10,17 @@
 namespace ellzero {
 namespace {
 
-// Every column begins with this part of its curvature, halved until that is no more than there is.
-constexpr double first_part = 0.05;
-constexpr int most_halvings = 60;
+// Every column begins with this part of its curvature, halved at most so often while that is more than there is. Then only
+// those masses become smaller that are in the way, and at last all of them again.
+constexpr double first_part = 0.05, much_smaller = 0.25, in_the_way = 0.5;
+constexpr int most_halvings = 3, most_lowered = 100, most_at_last = 60;
 // A mass does not grow or fall by more than that in a sweep, and the sum of a family does not lose more: the set is not convex,
 // and the first columns would take all.
 constexpr double most_growth = 0.5, most_loss = 0.5, most_of_sum = 0.8;
 // Each sweep lowers the barrier; steps that are small beside it are left out.
 constexpr double lower_barrier = 0.7, negligible = 1e-3, least_curvature = 1e-9;
-// Where the margin is not met, a little less may meet it.
-constexpr double a_little_less = 0.995, not_quite_all = 0.9999;
+// Where the margin is not met, a little less may meet it, and then less and less.
+constexpr double a_little = 0.005, not_quite_all = 0.9999;
 constexpr int most_tries = 6;
 
 // The verifier's test of a form, with the margin that it needs and a little more.
@@ -217,6 +218,36 @@ Form form_of(const NormalEquations& equations, const Families& families, const s
     return out;
 }
 
+namespace {
+
+// The masses that make a direction's curvature too large: of an attribute that shares a level with others, say, that level's.
+// `rest` is what factorise left of it when it stopped at this row.
+void lower_in_the_way(const Matrix& rest, int64_t row, Form& form) {
+    std::vector<double> x(form.masses.size(), 0.0), drawn(form.rest.size(), 0.0), total = form.rest, taken(x.size());
+    x[row] = 1.0;
+    for (int64_t i = row; i-- > 0;) {
+        x[i] = -rest(row, i);
+        for (int64_t k = i + 1; k < row; ++k) x[i] -= rest(k, i) * x[k];
+        x[i] /= rest(i, i);
+    }
+    for (size_t j = 0; j < x.size(); ++j)
+        if (const int32_t a = form.family[j]; a >= 0) {
+            drawn[a] += form.masses[j] * x[j];
+            total[a] += form.masses[j];
+        }
+    double most = 0.0;
+    for (size_t j = 0; j < x.size(); ++j) {
+        const int32_t a = form.family[j];
+        const double off = x[j] - (a >= 0 && total[a] > 0.0 ? drawn[a] / total[a] : 0.0);
+        taken[j] = form.masses[j] * off * off;
+        most = std::max(most, taken[j]);
+    }
+    for (size_t j = 0; j < x.size(); ++j)
+        if (taken[j] >= in_the_way * most) form.masses[j] *= much_smaller;
+}
+
+}  // namespace
+
 Form first_form(const NormalEquations& equations, const Reduced& region) {
     const auto u = static_cast<int64_t>(region.free.size());
     Form out{std::vector<double>(u, 0.0), std::vector<int32_t>(u), std::vector<double>(equations.attributes, 0.0)};
@@ -224,11 +255,14 @@ Form first_form(const NormalEquations& equations, const Reduced& region) {
         out.family[i] = equations.attribute[region.free[i]];
         if (out.family[i] >= 0) out.masses[i] = first_part * region.gram(i, i);
     }
-    for (int k = 0; k < most_halvings; ++k, out.scale(0.5)) {
+    for (int k = 0; k < most_halvings + most_lowered + most_at_last; ++k) {
         Matrix rest = region.gram;
         for (int64_t i = 0; i < u; ++i) rest(i, i) -= equations.ridge[region.free[i]] * (1.0 - ridge_of_others);
         out.take_from(rest);
-        if (factorise(rest) == u) return out;
+        const int64_t row = factorise(rest);
+        if (row == u) return out;
+        if (k >= most_halvings && k < most_halvings + most_lowered) lower_in_the_way(rest, row, out);
+        else out.scale(0.5);
     }
     out.scale(0.0);
     return out;
@@ -243,10 +277,10 @@ std::shared_ptr<Families> improve(const NormalEquations& equations, const std::v
     if (!ascent.ready()) return nullptr;
     ascent.run(sweeps, barrier);
     made.scale(not_quite_all);
-    int tries = 0;
-    while (!passes(equations, in, free, made)) {
+    double less = a_little;
+    for (int tries = 0; !passes(equations, in, free, made); less *= 2.0) {
         if (++tries > most_tries || sweeps == 0) return nullptr;
-        made.scale(a_little_less);
+        made.scale(1.0 - less);
     }
     form = made;
     std::vector<std::pair<int32_t, int32_t>> order;  // columns, and their places among the free ones; -1: in

@@ -13,10 +13,12 @@ constexpr int64_t most_columns = 600, most_features = 40;
 // Bounds in float64 of normal equations are no closer than this.
 constexpr double closest_gap = 1e-6;
 // Levels of an attribute: a family has 2^members subsets, so that longer attributes are split.
-constexpr size_t most_members = 10;
+constexpr size_t most_members = 12;
 constexpr double no_overlap = 1e-10, rounding = 1e-9;
 // Columns that exclude each other but leave most rows to none of them are no attribute.
 constexpr double least_cover = 0.2;
+// The squared correlation of a column and its copy. The difference of copies is a null vector: no curvature moves from them.
+constexpr double nearly_one = 1.0 - 1e-9;
 // Sums of the verifier are over blocks of so many rows first.
 constexpr double rows_of_block = 1024.0;
 
@@ -51,6 +53,12 @@ std::vector<int32_t> attribute_from(int32_t first, const std::vector<uint8_t>& t
     return out.size() > 1 && cover >= least_cover ? out : std::vector<int32_t>{};
 }
 
+bool has_copy(int32_t j, const Matrix& gram) {
+    for (int64_t i = 0; i < gram.order(); ++i)
+        if (i != j && gram(i, j) > 0.0 && gram(i, j) * gram(i, j) >= nearly_one * gram(i, i) * gram(j, j)) return true;
+    return false;
+}
+
 void find_attributes(const std::vector<double>& means, const Matrix& products, NormalEquations& out) {
     const auto p = static_cast<int32_t>(out.columns());
     std::vector<double> share(p, 0.0);
@@ -59,11 +67,12 @@ void find_attributes(const std::vector<double>& means, const Matrix& products, N
         if (products(j, j) > 0.0) share[j] = means[j] * means[j] / products(j, j);
     for (int32_t j = 0; j < p; ++j) {
         if (taken[j] || !(share[j] > 0.0)) continue;
-        const std::vector<int32_t> found = attribute_from(j, taken, share, products);
+        std::vector<int32_t> found = attribute_from(j, taken, share, products);
+        for (const int32_t i : found) taken[i] = 1;
+        std::erase_if(found, [&](int32_t i) { return has_copy(i, out.gram); });
         const size_t parts = (found.size() + most_members - 1) / most_members;
         for (size_t k = 0; k < found.size(); ++k) {
             const int32_t i = found[k];
-            taken[i] = 1;
             out.attribute[i] = out.attributes + static_cast<int32_t>(k * parts / found.size());
             out.along[i] = means[i] / products(i, i);
         }

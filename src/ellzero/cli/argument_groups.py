@@ -52,21 +52,21 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--one-hot",
         action=argparse.BooleanOptionalAction,
-        help="code columns of text by an indicator for each category (default), or refuse them",
+        help="turn columns of text into one 0/1 column for each category (default), or refuse them",
     )
     group.add_argument(
         "--separate-categories",
         action="store_true",
-        help="let each category come into the model by itself (default: all of a column, or none)",
+        help="select categories one by one (default: all categories of a column, or none)",
     )
-    group.add_argument("--categorical", **NAMES, help="numbers to code in this way, too")
+    group.add_argument("--categorical", **NAMES, help="columns of numbers to treat as categories, too")
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
     """Add the format of the data file."""
     group = parser.add_argument_group("file format")
-    group.add_argument("--format", choices=formats, help="default: by the file's ending")
+    group.add_argument("--format", choices=formats, help="default: by the file's extension")
     group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: found in the file)")
     group.add_argument("--decimal", metavar="C", help="decimal mark of a CSV file (default: found in the file)")
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of a CSV file (default: utf-8)")
@@ -78,26 +78,28 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     group = parser.add_argument_group("model")
     kind = group.add_mutually_exclusive_group()
     kind.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
-    kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
+    kind.add_argument("--classes", action="store_true", help="treat a numeric target as class labels")
     losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
     group.add_argument("--loss", type=underscored, choices=tuple(LOSSES), metavar="NAME", help=losses)
-    group.add_argument("--huber-delta", type=float, metavar="V", help="beyond it residuals count by their size (default: 1.35)")
+    group.add_argument(
+        "--huber-delta", type=float, metavar="V", help="larger residuals count linearly, not squared (default: 1.35)"
+    )
     if shrinkage:
         group.add_argument("--lambda-1", default=0.0, **NUMBER, help="weight of the l1 norm (default: 0)")
         group.add_argument("--lambda-2", default=1e-3, **NUMBER, help="weight of the squared l2 norm (default: 0.001)")
     group.add_argument(
-        "--no-standardize", dest="standardize", action="store_false", help="penalties apply to columns as they are"
+        "--no-standardize", dest="standardize", action="store_false", help="penalise coefficients on the scale of the data"
     )
-    group.add_argument("--no-intercept", dest="fit_intercept", action="store_false", help="the intercept is zero")
-    group.add_argument("--lower", **NUMBER, help="least coefficient (0: none is negative)")
-    group.add_argument("--upper", **NUMBER, help="largest coefficient")
-    group.add_argument("--always", **NAMES, help="columns that are always in, free of charge")
+    group.add_argument("--no-intercept", dest="fit_intercept", action="store_false", help="fit no intercept")
+    group.add_argument("--lower", **NUMBER, help="lower bound of each coefficient (0: non-negative)")
+    group.add_argument("--upper", **NUMBER, help="upper bound of each coefficient")
+    group.add_argument("--always", **NAMES, help="columns that are always included, not penalised")
     group.add_argument(
         "--costs", metavar="FILE", help="CSV file with a column and its cost in each line (default: each feature costs 1)"
     )
     group.add_argument("--n-jobs", **COUNT, help="threads (default: 1; -1: all cores)")
     group.add_argument(
-        "--positive", metavar="LABEL", help="the class that coefficients speak for; of more than two, against the rest"
+        "--positive", metavar="LABEL", help="the class that a positive coefficient makes likelier; of several, against the rest"
     )
 
 
@@ -125,8 +127,9 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
     group.add_argument(
         "--penalty", choices=("auto", "l0", "l0l1", "l0l2"), default="auto", help="what is tried beside L0 (default: all)"
     )
-    group.add_argument("--shrinkage", **NUMBERS, help="its values to try (default: chosen)")
+    group.add_argument("--shrinkage", **NUMBERS, help="values of the shrinkage to try (default: chosen)")
     group.add_argument("--max-support", **COUNT, help="the largest size to try")
+    group.add_argument("--repeats", default=1, **COUNT, help="repeat with other folds (default: 1)")
     return group
 
 
@@ -140,10 +143,10 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
         choices=MULTI_CLASS,
         metavar="NAME",
         help="more than two classes: multinomial (on shared features; default), ovr_shared (each against the rest, on shared "
-        "features; default of other losses), ovr (each with features of its own)",
+        "features; default of other losses), ovr (each with its own features)",
     )
     group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
 
 
 def add_questions(parser: argparse.ArgumentParser) -> None:

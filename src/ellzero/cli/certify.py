@@ -33,7 +33,7 @@ ENDINGS = {
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
     "node_limit": "the node limit came first: the best model found, and what is proved of it",
     "interrupted": "interrupted: the best model found, and what is proved of it",
-    "precision": "all is searched, but rounding keeps the proved gap above the one that was asked for",
+    "precision": "all is searched, but rounding keeps the proved gap above the requested one",
     "failed": "the solver gave up: the best model found, and what is proved of it",
 }
 
@@ -125,4 +125,4 @@ def positive_class(result: dict[str, Any]) -> str:
     if result["classes"] is None or len(several_classes(result)):
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]
-    return f", positive coefficients speak for {shown(label)}"
+    return f", positive coefficients make {shown(label)} likelier"

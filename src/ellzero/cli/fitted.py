@@ -92,7 +92,9 @@ def fitted_lines(result: dict[str, Any], how: str) -> list[str]:
     if len(result["outputs"]) > 1 and result["multi_class"] != "ovr":
         lines += coefficient_lines(result["features"], result["intercept"], [output["label"] for output in result["outputs"]])
     for output in result["outputs"] if len(lines) == 1 else []:
-        lines += [f"class {shown(output['label'])} (positive coefficients speak for it)"] if output["label"] is not None else []
+        lines += (
+            [f"class {shown(output['label'])} (positive coefficients make it likelier)"] if output["label"] is not None else []
+        )
         lines += coefficient_lines(output["features"], output["intercept"])
     score = result["training_score"]
     lines += [f"{'R2' if score['name'] == 'r2' else score['name']} on these rows {score['value']:.4g}"]

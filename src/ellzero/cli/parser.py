@@ -154,8 +154,10 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("path")
     group.add_argument("--lambda-0", **NUMBERS, help="decreasing prices of a feature (default: chosen)")
     group.add_argument("--n-lambda", default=100, **COUNT, help="at most N points (default: 100)")
-    group.add_argument("--lambda-min-ratio", default=1e-3, **NUMBER, help="last price by the first (default: 0.001)")
-    group.add_argument("--max-support", **COUNT, help="end before a model with more features")
+    group.add_argument(
+        "--lambda-min-ratio", default=1e-3, **NUMBER, help="ratio of the last lambda_0 to the first (default: 0.001)"
+    )
+    group.add_argument("--max-support", **COUNT, help="stop at models with more features")
     algorithms = ("cd", "local_search", "iht")
     group.add_argument("--algorithm", choices=algorithms, default="local_search", help="default: local_search; cd is faster")
     add_output(parser, "CSV file of all coefficients to write", plot="picture of the coefficients (.svg, .png, .pdf)")
@@ -192,8 +194,8 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
 def add_limits(parser: argparse.ArgumentParser) -> Any:
     """Add a limit of nodes and a checkpoint; return their group."""
     group = parser.add_argument_group("more on the search")
-    group.add_argument("--node-limit", **COUNT, help="stop after so many nodes")
-    group.add_argument("--checkpoint", metavar="FILE", help="kept up to date, so that a run that was killed goes on")
+    group.add_argument("--node-limit", **COUNT, help="stop after this number of nodes")
+    group.add_argument("--checkpoint", metavar="FILE", help="file from which an interrupted run resumes")
     return group
 
 
@@ -206,7 +208,7 @@ def add_alternatives(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--within", **NUMBER, help="at most this share above the best objective (default: 0.01)")
     group.add_argument("--n-best", **COUNT, help="or the N best models")
     group.add_argument("--max-models", default=10_000, **COUNT, help="stop when there are more (default: 10000)")
-    group = parser.add_argument_group("choice of one of them")
+    group = parser.add_argument_group("choose one of them")
     group.add_argument("--cheapest", metavar="FILE", help="the cheapest by a CSV file with a column and its cost in each line")
     group.add_argument("--including", **NAMES, help="with all of these features")
     group.add_argument("--without", **NAMES, help="without any of these features")
@@ -225,12 +227,12 @@ def add_risk_score(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(questions=True, regression=False)
     add_questions(parser)
     group = parser.add_argument_group("card")
-    group.add_argument("--k", default="5", metavar="N", help="at most so many questions, or cv (default: 5)")
+    group.add_argument("--k", default="5", metavar="N", help="at most N questions, or cv to choose (default: 5)")
     group.add_argument(
-        "--points", type=int, nargs=2, default=(-5, 5), metavar=("LEAST", "MOST"), help="of a question (default: -5 5)"
+        "--points", type=int, nargs=2, default=(-5, 5), metavar=("LEAST", "MOST"), help="range of points (default: -5 5)"
     )
     group.add_argument("--max-scale", default=2.0, **NUMBER, help="largest log-odds of a point (default: 2)")
-    group.add_argument("--scale", **NUMBER, help="a scale that is given, such as 1 (default: the best one)")
+    group.add_argument("--scale", **NUMBER, help="fixed log-odds of a point, such as 1 (default: the best)")
     group.add_argument(
         "--whole-intercept", action="store_true", help="an intercept in points, with --scale (RiskSLIM's problem)"
     )
@@ -239,29 +241,29 @@ def add_risk_score(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--time-limit", type=float, default=60.0, metavar="S", help="seconds (default: 60); what is proved is kept"
     )
-    group.add_argument("--checkpoint", metavar="FILE", help="where an interrupted proof is kept, and goes on from")
+    group.add_argument("--checkpoint", metavar="FILE", help="file from which an interrupted proof resumes")
     group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1; -1: all)")
     group = add_output(parser, "model file to write (JSON), for 'ellzero predict'")
     group.add_argument("--card", metavar="FILE", help="page to print (HTML)")
     group.add_argument("--proof", metavar="FILE", help="certificate to write (npz), for 'ellzero verify'")
     group.add_argument("--title", help="heading of the page")
     group.add_argument("--test", metavar="FILE", help="another table with the same columns: how well the model predicts it")
-    group.add_argument("--outcome", metavar="WORDS", help="what the risk is of, in the page's words")
+    group.add_argument("--outcome", metavar="WORDS", help="what the risk is of, for the page, such as 'dying within a year'")
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of verify."""
     parser.add_argument("certificate", help="certificate, as certify writes it")
     add_data(parser)
-    parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
-    parser.add_argument("--regression", action="store_true", help="as it was given to certify")
-    parser.add_argument("--costs", metavar="FILE", help="costs of the features that you mean, as for certify")
-    parser.add_argument("--classes", action="store_true", help="as it was given to certify")
+    parser.add_argument("--positive", metavar="LABEL", help="as for certify")
+    parser.add_argument("--regression", action="store_true", help="as for certify")
+    parser.add_argument("--costs", metavar="FILE", help="costs of the features, as for certify")
+    parser.add_argument("--classes", action="store_true", help="as for certify")
     parser.add_argument(
         "--expect",
         action="append",
         metavar="NAME=VALUE",
-        help="a setting of the problem that you mean, once for each; only what is stated is compared",
+        help="a setting that the proof must be about, such as k=5 (repeat for more); others are not compared",
     )
     add_questions(parser)
     parser.add_argument("--exact", action="store_true", help="repeat the proof in exact arithmetic (slow; needs python-flint)")
@@ -295,17 +297,21 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("data")
     group.add_argument("--target", metavar="COLUMN", help="what to predict; with .npy and .npz a .npy file or an array's name")
     group.add_argument("--target-file", metavar="FILE", help="PLINK: table with columns IID and --target (default: the .fam)")
-    group.add_argument("--regression", action="store_true", help="the target is a number, however it is written")
+    group.add_argument("--regression", action="store_true", help="the target is a number")
     group.add_argument("--drop", **NAMES, help="columns to leave out (ids, dates, text)")
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
-    group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers by this one of their column")
+    group.add_argument(
+        "--impute", choices=("median", "mean", "mode"), help="fill missing numbers with this statistic of the column"
+    )
     add_reading(parser, ("csv", "tsv", "parquet", "svmlight", "plink", "npy", "npz"))
     group = add_output(parser, "folder to make", required=True)
     group.add_argument(
-        "--dtype", choices=("float64", "float32", "int8"), help="of the stored numbers (default: one that loses nothing)"
+        "--dtype",
+        choices=("float64", "float32", "int8"),
+        help="type of the stored numbers (default: the smallest that loses nothing)",
     )
     group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
-    group.add_argument("--memory", default="256M", metavar="SIZE", help="to work with, such as 64M or 2G (default: 256M)")
+    group.add_argument("--memory", default="256M", metavar="SIZE", help="memory to use, such as 64M or 2G (default: 256M)")
 
 
 def indented(text: str) -> str:
@@ -318,7 +324,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "predict": ("predict new data with a model file", add_predict),
     "path": ("fit models of all sizes", add_path),
     "cv": ("choose a model by cross-validation", add_cv),
-    "certify": ("find the best model there is, and write a proof", add_certify),
+    "certify": ("find the best model and write a proof", add_certify),
     "alternatives": ("find all models that are nearly as good as the best one", add_alternatives),
     "risk-score": ("find the best score card of whole points, with a proof and a page to print", add_risk_score),
     "verify": ("check a proof against the data", add_verify),

@@ -212,7 +212,7 @@ class TablePreparation(Preparation):
 
 @dataclass(frozen=True)
 class MatrixPreparation(Preparation):
-    """The preparation of a matrix, which is used as it is, but for missing values."""
+    """The preparation of a matrix, which is used unchanged, but for missing values."""
 
     n_features: int
     first: int  # index of the first feature in the file
@@ -313,7 +313,7 @@ def gaps_in_words(gaps: list[Gap]) -> str:
         fill = (
             f" (median {gap.filled:.6g})"
             if isinstance(gap.filled, float)
-            else " (a value of its own)" * (gap.filled is not None)
+            else " (a separate category)" * (gap.filled is not None)
         )
         words.append(f"{quoted(gap.column)} in {gap.rows} row{'s' * (gap.rows != 1)}{fill}")
     return few(words)

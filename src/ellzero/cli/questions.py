@@ -87,14 +87,16 @@ def learn_questions(frame: pd.DataFrame, source: str, args: argparse.Namespace) 
     plain = QuestionPreparation(numbers, (), {name: (None,) for name, kind in kinds.items() if kind == "text"})
     table = need("pandas").DataFrame({name: plain.column(frame, name, source) for name in kinds}, index=frame.index)
     cuts = Thresholds(
-        None if args.per == 0 else args.per, cuts=named(args.cuts, "--cuts"), monotone=named(args.monotone, "--monotone")
+        None if args.per == 0 else args.per,
+        cuts=by_column(args.cuts, "--cuts"),
+        monotone=by_column(args.monotone, "--monotone"),
     )
     cuts.fit(table)
     sides = tuple(cuts.lower_.tolist()), tuple(cuts.upper_.tolist())
     return QuestionPreparation(numbers, (), plain.categories, questions=tuple(cuts.questions_), lower=sides[0], upper=sides[1])
 
 
-def named(given: list[str], option: str) -> dict[str, Any]:
+def by_column(given: list[str], option: str) -> dict[str, Any]:
     """Return what is given for columns, such as age=45,60: numbers for --cuts, a word for --monotone."""
     out: dict[str, Any] = {}
     for text in given:

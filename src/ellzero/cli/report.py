@@ -11,20 +11,21 @@ from scipy import sparse
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, quoted, shown
 from ellzero.cli.data import Data, load_data, load_new_data
 from ellzero.cli.files import check_output
 from ellzero.cli.inspection import quoted_name
-from ellzero.cli.output import exit_code, print_result
+from ellzero.cli.output import exit_code, note, print_result
 from ellzero.cli.parser import make_parser
 from ellzero.cli.preparation import TablePreparation, category_name
-from ellzero.cli.solver_settings import classifier_settings, settings_for
+from ellzero.cli.solver_settings import classifier_settings, cv_splits, settings_for
 from ellzero.report.page import write_report
 from ellzero.report.words import Words
 from ellzero.tables.columns import check_presence
 from ellzero.tables.optional import need
-from ellzero.tables.target import column_labels, column_response
+from ellzero.tables.target import NumbersAsLabels, column_labels, column_response
 
+REPEATED = "Cross-validation was repeated {} times with other folds. It chose the size; counts are those of the last time."
 FIRST_ROWS = 100  # show how pandas reads a file
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
@@ -33,14 +34,22 @@ def run(args: argparse.Namespace) -> int:
     """Fit, prove and write."""
     check_output(args.out, inputs=(args.data,))
     for_classes = classifier_settings(args)  # before the data is read, which may take long
-    data = load_data(args, keep_labels=True)
+    try:
+        data = load_data(args, keep_labels=True)
+    except NumbersAsLabels:
+        if args.data == "-" or any((args.loss, args.positive, args.class_weight, args.multi_class, args.probability)):
+            raise
+        args.regression = True
+        note(args, f"target {quoted(args.target)} is a number: this is a regression; --classes if each value is a class.")
+        data, for_classes = load_data(argparse.Namespace(**{**vars(args), "quiet": True})), classifier_settings(args)
     own: dict[str, Any] = {
         "target": data.target,
         "source": "data.csv" if args.data == "-" else args.data,
         "arguments": data_arguments(args),
-        "notes": notes_on(data),
+        "notes": [*notes_on(data), *([] if args.repeats == 1 else [REPEATED.format(args.repeats)])],
+        "cv": cv_splits(args),
         "categories": categories_of(data),
-        "numbers": numbers_of(args, data),
+        "numbers": number_columns(args, data),
         "date": datetime.date.today().isoformat(),
         "feature_names": names_of(data),
         **for_classes,
@@ -49,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     settings = {
         name: value for each in (kind, write_report, Words) for name, value in settings_for(each, args, data, **own).items()
     }
-    test = None if args.test is None else other_rows(args, data)
+    test = None if args.test is None else rows_to_test(args, data)
     summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps, "test": test})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
@@ -68,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     return exit_code("interrupted" if interrupted else None, written=True)
 
 
-def other_rows(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
+def rows_to_test(args: argparse.Namespace, data: Data) -> tuple[Any, Any]:
     """Return features and target of the table that --test names, prepared as those of the fit were."""
     if not isinstance(data.preparation, TablePreparation):
         raise InvalidInputError("--test is for tables: the columns of a matrix have no names.")
@@ -129,7 +138,7 @@ def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
     return out
 
 
-def numbers_of(args: argparse.Namespace, data: Data) -> tuple[str, ...]:
+def number_columns(args: argparse.Namespace, data: Data) -> tuple[str, ...]:
     """Return the columns of numbers of a table that pandas reads without further arguments; none of other data."""
     preparation = data.preparation
     if not isinstance(preparation, TablePreparation) or not args.data.endswith(".csv") or args.weight is not None:

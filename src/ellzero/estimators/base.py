@@ -17,7 +17,7 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import progress_stream
 from ellzero.base.quoting import shown
-from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
+from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, known, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.estimators.explanation import Explanation, explain_row
@@ -100,7 +100,7 @@ class L0Estimator(BaseEstimator):
 
     def _given(self) -> set[str]:
         """Return the names of the settings that have a value."""
-        return {name for name, value in self.get_params(deep=False).items() if value is not None}
+        return set(known(self.get_params(deep=False)))
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, and set `n_features_in_` and the like."""
@@ -185,7 +185,7 @@ class L0Estimator(BaseEstimator):
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
             if self.within is not None:
-                wanted = replace(options, gap=0.0, wanted=Wanted(within=self.within, most=MOST_MODELS))
+                wanted = replace(options, gap=0.0, wanted=Wanted(all=True, within=self.within, most=MOST_MODELS))
                 self.alternatives_ = one_or_list([collect(*search) for search in searches(best, models, wanted)])
         else:
             models = [self._polish(problem, model) for problem, model in zip(problems, best.models, strict=True)]

@@ -63,7 +63,7 @@ def fit_chosen_models(
         fits = fit_lasso(training.with_penalties(0.0, ridge), np.array([value]), refits, options)[-1]
         return fits.models[0], fits.searched
     if not choice.k:
-        largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
+        largest = training.problem.penalty.countable(choice.largest)
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.penalty.countable()) for k in choice.k]

@@ -29,7 +29,7 @@ from ellzero.solvers.paths import PathOptions
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16
-"""At most so many tasks share the passes over an X that is not in memory; fewer where there are many columns."""
+"""At most this many tasks share the passes over an X that is not in memory; fewer where there are many columns."""
 COLUMN_BYTES, MOST_BYTES = 400, 1 << 29
 """Memory of a fit for each column of such an X, and of all fits together."""
 

@@ -68,7 +68,7 @@ def tables(estimator: Any) -> list[CoefficientTable]:
     other = shown(classes[0]) if len(classes) == 2 else "the rest"
     for function in linear_functions(estimator):
         label = shown(function.label)
-        title = f"{label} against {other} (positive coefficients speak for {label})" if classes else ""
+        title = f"{label} against {other} (positive coefficients make {label} likelier)" if classes else ""
         rows = [[shown(name), f" {value: .6g}"] for name, value in zip(function.names, function.coef, strict=True)]
         out.append(CoefficientTable(title, [], [*rows, ["(intercept)", f" {function.intercept: .6g}"]]))
     return out

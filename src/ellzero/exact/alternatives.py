@@ -113,7 +113,7 @@ def alternatives(
     options = replace(affordable(problem, options), gap=0.0)
     if n_best is None:
         share = 0.01 if within is None else as_nonnegative("within", within)
-        return collect(problem, replace(options, wanted=Wanted(within=share, most=most)), starts)
+        return collect(problem, replace(options, wanted=Wanted(all=True, within=share, most=most)), starts)
     return collect_best(problem, options, starts, as_count("n_best", n_best, 1), most)
 
 
@@ -132,14 +132,14 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
     search = Search(problem, options)
     found = find_incumbent(search.known_boxes(), options, starts, "local_search", begin)
     search.assume(*assumed_bounds(problem, options, found.model, None))
-    highest = highest_level(problem, options, Wanted(count=count))
+    highest = highest_level(problem, options)
     factor = 1
     while True:
         # The level of the last of some supports that are at hand; a few of them may turn out to gain nothing.
         level, start = reachable_level(search, found.model, factor * count)
         level = min(level, highest)
         left = max(options.time_limit - (time.monotonic() - begin), 0.0)
-        wanted = Wanted(count=count, level=level, most=most)
+        wanted = Wanted(all=True, count=count, level=level, most=most)
         out = collect(problem, replace(options, wanted=wanted, time_limit=left), [start])
         if len(out.models) >= count or not out.complete or level >= highest:
             return replace(out, seconds=time.monotonic() - begin)

@@ -11,7 +11,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.growth import Growth, NotProved, find_growth
 from ellzero.exact.incumbent import TOLERANCE, null_model
-from ellzero.exact.options import SearchOptions, Wanted
+from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
@@ -40,8 +40,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
         and not held(problem, np.ones_like(problem.penalty.unpenalized))
     ):
         try:
-            wanted = options.wanted
-            return find_growth(problem, options.threads, None if wanted is None else highest_level(problem, options, wanted))
+            return find_growth(problem, options.threads, highest_level(problem, options) if options.wanted.all else None)
         except NotProved as why:
             reason = f", since {why}"
     if has_proved_bound(problem) or held_by_loss(problem, options):
@@ -55,14 +54,14 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     )
 
 
-def highest_level(problem: Problem, options: SearchOptions, wanted: Wanted) -> float:
+def highest_level(problem: Problem, options: SearchOptions) -> float:
     """Return an objective that is not below the level of wanted models.
 
-    The best model is not worse than that without features, and a support costs no more than its features beside that.
+    The best model is not worse than that without features, and a support costs no more than its features next to that.
     """
     null = null_model(problem, options.lambda_0).objective
-    if wanted.within is not None:
-        return null + (wanted.within + _core.Wanted.equal) * max(null, problem.null)
+    if options.wanted.within is not None:
+        return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
     dearest = np.sort(problem.penalty.price[np.unique(problem.penalty.heads)])[::-1]
     most = float(dearest[: options.k].sum()) if options.budget is None else options.budget
     return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)

@@ -116,7 +116,7 @@ class Certificate:
             "unpenalized": (np.flatnonzero(penalty.unpenalized).astype(np.int64), penalty.unpenalized.any()),
         }
         out |= {name: value for name, (value, needed) in parts.items() if needed}
-        if problem.rules is not None:
+        if problem.rules:
             out |= problem.rules.arrays()
         if self.claim.home is not None:
             out["home"] = self.claim.home.astype(np.int64)

@@ -33,8 +33,9 @@ class SwapNeighbourhood:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The models that are wanted beside the best one: those up to a level, which is the least of all that are given."""
+    """The models that are wanted: the best one, or all up to a level, which is the least of all that are given."""
 
+    all: bool = False
     within: float | None = None  # above the best objective, relative to it
     count: int | None = None  # the objective of the so many-th best support
     level: float | None = None
@@ -49,7 +50,7 @@ class SearchOptions:
     k: int | None
     budget: float | None = None  # of the sum of costs; k is None then
     swaps: SwapNeighbourhood | None = None  # None: all models
-    wanted: Wanted | None = None  # None: the best model
+    wanted: Wanted = Wanted()  # the best model
     method: str = "bnb"
     backend: str = "builtin"
     grow: float = 10  # IGA adds so many features at a time or, if below one, those with z >= grow
@@ -64,6 +65,21 @@ class SearchOptions:
     threads: int = 1
     in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number
     progress: SearchCallback | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether the size of a model is limited, or its costs."""
+        return self.k is not None or self.budget is not None
+
+    @property
+    def swap_size(self) -> int | None:
+        """How many features a swap may exchange; None: all models are searched."""
+        return None if self.swaps is None else self.swaps.size
+
+    @property
+    def home(self) -> NDArray[np.int64] | None:
+        """The features that swaps begin with; None: all models are searched."""
+        return None if self.swaps is None else self.swaps.home.astype(np.int64)
 
     def allows(self, model: Model, problem: Problem) -> bool:
         """Return whether a model keeps to the limits, and to the rules."""
@@ -150,12 +166,11 @@ def check_method(method: str, backend: str) -> None:
 
 def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse limits that no feature, or no model under the rules, fits; without costs, a budget is a number of features."""
-    if problem.rules is not None and options.k is not None:
+    if options.k is not None:
         problem.rules.require_within("k", (~problem.penalty.unpenalized).astype(np.float64), options.k)
-    if problem.rules is not None and options.budget is not None:
-        problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))
     if options.budget is None:
         return options
+    problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))
     if not problem.penalty.priced:
         # A budget may be any number.
         affordable_features = min(options.budget * (1.0 + BUDGET_SLACK), problem.penalty.countable())

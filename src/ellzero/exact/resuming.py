@@ -8,7 +8,7 @@ objective of the solution is computed from the data.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +19,11 @@ from ellzero.base.quoting import one_line
 from ellzero.base.reading import Malformed
 from ellzero.design.stored import RESIDENT_BYTES, StoredDesign
 from ellzero.exact.assumed_bounds import assumed_bounds
-from ellzero.exact.certificate import fingerprint_design, listed_models, tree_arrays
-from ellzero.exact.checkpoint import KEPT, Checkpoint
+from ellzero.exact.certificate import listed_models, tree_arrays
+from ellzero.exact.checkpoint import KEPT
 from ellzero.exact.incumbent import as_solution, null_model
 from ellzero.exact.snapshot_file import POINTS
 from ellzero.exact.solution import size_of
-from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.replay import replay
@@ -41,44 +40,10 @@ MOST_PER_PRICE = 2e6  # the inverse of the least price in the core's units, in w
 TOLERANCE = 1e-9  # relative: claims of the file that are within it of what the verifier finds are kept, with all their digits
 
 
-def checkpoint_of(search: Search) -> Checkpoint | None:
-    """Return the file that a search is written to, None if none is wanted."""
-    problem, options = search.problem, search.options
-    if options.checkpoint is None:
-        return None
-    n, p = problem.design.shape
-    return Checkpoint(options.checkpoint, signature(search), (n * problem.outputs, p * problem.outputs))
-
-
-def signature(search: Search) -> dict[str, Any]:
-    """Return all that must agree between a checkpoint and the call that continues it."""
-    problem, options, penalty = search.problem, search.options, search.problem.penalty
-    vectors = {name: getattr(penalty, name) for name in ("lower", "upper", "price", "heads")}
-    vectors |= {"spread": problem.spread, "w": problem.w, "y": problem.y.ravel(order="F")}
-    return {
-        "budget": options.budget,
-        "lambda_0": options.lambda_0,
-        "k": options.k,
-        "swap_size": None if options.swaps is None else options.swaps.size,
-        "home": None if options.swaps is None else options.swaps.home.tolist(),
-        "wanted": None if options.wanted is None else asdict(options.wanted),
-        "method": options.method,
-        "bound": options.bound,
-        "gap": options.gap,
-        **problem.loss.settings,
-        "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
-        "lambda_1": penalty.lambda_1,
-        "lambda_2": penalty.lambda_2,
-        "fit_intercept": problem.fit_intercept,
-        "X": fingerprint_design(problem)[1],
-        "rules": None if problem.rules is None else [[*asdict(each).values()] for each in problem.rules.statements],
-        **{name: fingerprint_vector(vector.astype(np.float64)) for name, vector in vectors.items()},
-    }
-
-
-def resume(search: Search, checkpoint: Checkpoint, kept: dict[str, Any], saved: _core.Snapshot) -> None:
-    """Let a search go on from what a checkpoint holds: what is kept beside the tree, and its snapshot."""
-    with checkpoint.explained():
+def resume(search: Search) -> None:
+    """Let a search go on from its checkpoint: what is kept beside the tree, and the snapshot of the tree."""
+    kept, saved = search.checkpoint.load()
+    with search.checkpoint.explained():
         search.incumbent = null_model(search.problem, search.options.lambda_0)
         check_kept(search, kept)
         search.assume(kept["bound"], kept["free_bound"])
@@ -122,7 +87,7 @@ def resumed(run: Search, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot
     incumbent, model = solution_of(run, saved.incumbent)
     calm_starts(run, saved)
     # Supports that were listed are open leaves again: the search finds them once more.
-    listed = {} if run.options.wanted is None else listed_models([], {}, run.problem.outputs)
+    listed = listed_models([], {}, run.problem.outputs) if run.options.wanted.all else {}
     certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem.outputs), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
@@ -315,7 +280,7 @@ class Frontier:
             if opened.region is not None:
                 node.state = state_of(opened, columns, self.columns)
             else:
-                node.state = node.state if first else moved(node.state, self.columns, columns)
+                node.state = node.state if first else moved_state(node.state, self.columns, columns)
                 block = self.block_of(opened.node)
             node.block, node.inside = (
                 np.searchsorted(columns, block).astype(np.int32),
@@ -410,7 +375,7 @@ def out_of(state: _core.State, columns: int) -> NDArray[np.bool_]:
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:columns].astype(bool)
 
 
-def words_of(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def bit_words(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return a set of columns as a state holds it: the inverse of `out_of`."""
     padded = np.zeros(-(-len(mask) // 64) * 64, dtype=bool)
     padded[: len(mask)] = mask
@@ -436,20 +401,20 @@ def state_of(opened: Opened, columns: Index, old: Index) -> _core.State:
     place = np.searchsorted(columns, region.columns)
     left_out = np.ones(len(columns), dtype=bool)
     left_out[place] = False
-    out.outside = words_of(left_out)
+    out.outside = bit_words(left_out)
     members = np.concatenate([np.zeros(0, np.int64), *region.clauses])
     out.clause_members = np.searchsorted(columns, members).astype(np.int32)
     out.clause_ends = np.cumsum([len(clause) for clause in region.clauses], dtype=np.int64)
     return out  # without boxes of its own: those of the root hold it, and narrower ones follow again
 
 
-def moved(state: _core.State, old: Index, new: Index) -> _core.State:
+def moved_state(state: _core.State, old: Index, new: Index) -> _core.State:
     """Return a state of the file with other numbers for its columns; those that it did not know are out."""
     out = start_of(state, old, new)
     place = np.searchsorted(new, old)
     left_out = np.ones(len(new), dtype=bool)
     left_out[place] = out_of(state, len(old))
-    out.outside = words_of(left_out)
+    out.outside = bit_words(left_out)
     out.clause_members = place[state.clause_members].astype(np.int32)
     out.clause_ends, out.charges = state.clause_ends, state.charges
     boxes = state.boxes.copy()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of
 from ellzero.exact.assumed_bounds import assumed_bounds, check_bounded, squares_are_numbers, with_bounds
 from ellzero.exact.certificate import Certificate, Claim, tree_arrays
+from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.growth import Growth, worth_narrowing
 from ellzero.exact.incumbent import TOLERANCE, as_solution, as_start, find_incumbent
 from ellzero.exact.options import SearchOptions, Wanted, affordable, search_options
-from ellzero.exact.resuming import checkpoint_of, resume
+from ellzero.exact.resuming import resume
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
@@ -66,7 +68,7 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
-    if problem.rules is not None:
+    if problem.rules:
         raise InvalidInputError(f"backend={options.backend!r} does not know rules; use backend='builtin'.")
     if problem.outputs > 1:
         raise InvalidInputError(
@@ -118,16 +120,15 @@ class Search:
 
     def explore(self) -> Status | None:
         """Search until nothing is left (None is returned) or something ends it; Ctrl-C does so like a limit."""
-        self.checkpoint = checkpoint_of(self)
-        saved = None if self.checkpoint is None else self.checkpoint.load()
+        self.checkpoint = Checkpoint(self)
         self.growth = check_bounded(self.problem, self.options)
-        if self.checkpoint is None or saved is None:
+        if self.checkpoint.exists:
+            resume(self)
+        else:
             self.find_first_model()
             if self.options.method == "iga":
                 self.integral, self.iteration = np.sort(self.problem.penalty.paying(self.incumbent.support)).tolist(), 1
             self.open_tree()
-        else:
-            resume(self, self.checkpoint, *saved)
         if self.ended:
             return self.ended
         status: Status | None
@@ -136,8 +137,7 @@ class Search:
         except KeyboardInterrupt:
             status = "interrupted"
         self.note()
-        if self.checkpoint is not None:
-            self.checkpoint.end(self, done=status is None)
+        self.checkpoint.end(self.save, done=status is None)
         return status
 
     # The first model, and the bounds of the coefficients.
@@ -174,7 +174,7 @@ class Search:
 
     def core_options(self) -> _core.SearchOptions:
         """Return the options in the core's form."""
-        options, problem, swaps = self.options, self.problem, self.options.swaps
+        options, problem, home = self.options, self.problem, self.options.home
         if not np.isfinite(options.lambda_0 / problem.units.lambda_0):
             raise InvalidInputError(f"lambda_0 is beyond float64 in units of the data, got {options.lambda_0!r}.")
         return core_object(
@@ -186,23 +186,24 @@ class Search:
             narrow=self.growth is not None and worth_narrowing(problem),
             null=problem.null / problem.units.cost,
             free_bound=None if self.free_bound is None else self.free_bound / problem.units.coefficient,
-            home=None if swaps is None else (swaps.home * problem.outputs).tolist(),
-            swap_size=None if swaps is None else swaps.size,
-            wanted=None if options.wanted is None else self.core_wanted(options.wanted),
+            home=None if home is None else (home * problem.outputs).tolist(),
+            swap_size=options.swap_size,
+            wanted=self.core_wanted(),
             integral=None if self.integral is None else [j * problem.outputs for j in self.integral],
             alike=options.alike,
             diagonals=options.diagonals and squares_are_numbers(problem),
             families=options.diagonals
             and options.checkpoint is None
-            and problem.rules is None  # enumerated supports need not obey
+            and not problem.rules  # enumerated supports need not obey
             and squares_are_numbers(problem),
             threads=options.threads,
         )
 
-    def core_wanted(self, wanted: Wanted) -> _core.Wanted:
+    def core_wanted(self) -> _core.Wanted:
         """Return which models are wanted in the core's form."""
+        wanted = self.options.wanted
         level = None if wanted.level is None else wanted.level / self.problem.units.cost
-        return core_object(_core.Wanted, all=True, level=level, within=wanted.within, count=wanted.count, most=wanted.most)
+        return core_object(_core.Wanted, **{**vars(wanted), "level": level})
 
     def relaxations(self, objective: float, excluded: list[int]) -> _core.Relaxations:
         """Return the relaxations of this problem for models better than an objective, without some features."""
@@ -287,15 +288,18 @@ class Search:
     def tick(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
         self.note()
-        if self.checkpoint is not None:
-            self.checkpoint.write_if_due(self)
+        self.checkpoint.write_if_due(self.save)
+
+    def save(self, path: Path) -> None:
+        """Write the search to a file, from which another one can go on."""
+        self.checkpoint.write(path, self)
 
     def note(self) -> None:
         """Report the state of the search.
 
         The gap is what is missing to the objective or, where all models up to a level are wanted, to that.
         """
-        tree, every = self.tree, self.options.wanted is not None
+        tree, every = self.tree, self.options.wanted.all
         size = len(self.integral or ())
         if self.iteration and self.integral is None:  # all of them
             size = self.problem.penalty.countable()
@@ -354,11 +358,11 @@ class Search:
             lower_bound=lower_bound,
             status=status,
             gap_asked=options.gap,
-            swap_size=None if options.swaps is None else options.swaps.size,
-            home=None if options.swaps is None else options.swaps.home.astype(np.int64),
+            swap_size=options.swap_size,
+            home=options.home,
             prover=prover,
-            threshold=None if options.wanted is None else self.threshold(options.wanted, model.objective),
-            within=None if options.wanted is None else options.wanted.within,
+            threshold=self.threshold(options.wanted, model.objective) if options.wanted.all else None,
+            within=options.wanted.within,
         )
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
             units = self.problem.units
@@ -371,7 +375,7 @@ class Search:
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.
-        by_size = (options.k is not None or options.budget is not None) and options.lambda_0 == 0.0
+        by_size = options.limited and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
     def threshold(self, wanted: Wanted, objective: float) -> float:

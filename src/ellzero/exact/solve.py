@@ -46,21 +46,21 @@ def solve(
     k : int
         The largest number of features (not counting unpenalized ones).
     budget : float
-        The largest sum of ``feature_cost`` over the features of the model, in the place of ``k``. At least one of ``lambda_0``,
+        The largest sum of ``feature_cost`` over the features of the model, instead of ``k``. At least one of ``lambda_0``,
         ``k`` and ``budget`` must be given.
     method : {"bnb", "iga", "mip"}
         "bnb": branch and bound. "iga": the paper's integrality generation (Algorithm 4), which branches only on a set of
         features, at first those that local search finds, and grows the set while the relaxation of the others leaves a gap.
-        "mip": the paper's formulation as a mixed integer program, given to a MIP solver as it is.
+        "mip": the paper's formulation as a mixed integer program, given to a MIP solver unchanged.
     backend : {"builtin", "highs", "scip", "gurobi"}
         The solver: "builtin" for "bnb", any for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so on).
         The lower bound of a MIP solver has to be trusted: ``solution.prover`` names the solver, and the certificate itself
         proves only the bound of the root.
     grow : int or share
-        The set of "iga" grows by so many features at a time, those with the largest z; or, if ``grow`` is below one, by those
+        The set of "iga" grows by that many features at a time, those with the largest z; or, if ``grow`` is below one, by those
         whose z is at least ``grow``.
     bound : None, a number or "heuristic"
-        None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
+        None: only the penalties, ``lower`` and ``upper`` limit coefficients; the proof is unconditional.
         A number: ``|beta_j| <= bound`` is assumed of the features that pay lambda_0 (of the standardised ones with
         ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
         coordinate descent ("bnb") or local search finds, the paper's assumption.

@@ -163,7 +163,7 @@ def fit_sizes(
     wanted = as_sizes(sizes)
     radius = None if max_norm is None or max_norm == np.inf else as_nonnegative("max_norm", max_norm)
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    if radius is not None and problem.rules is not None:
+    if radius is not None and problem.rules:
         raise InvalidInputError("rules and max_norm cannot both be given.")
     return compute_sizes(problem, wanted, options, radius)
 

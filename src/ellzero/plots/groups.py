@@ -53,7 +53,7 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
     matplotlib Figure
 
     """
-    fitted = parts(model)
+    fitted = parts_of_model(model)
     shapes = shapes_of(fitted)[: as_count("top", top, 1)]
     figure, axes = panels(len(shapes), "coefficient")
     for place, (ax, (name, labels, values)) in enumerate(zip(axes, shapes, strict=True)):
@@ -86,7 +86,7 @@ def shapes_of(fitted: Parts) -> list[Shape]:
     return sorted(shapes, key=lambda shape: -float(np.ptp(np.append(shape.values, 0.0))))
 
 
-def parts(model: Any) -> Parts:
+def parts_of_model(model: Any) -> Parts:
     """Return what is drawn of a Model, of a result that has one, or of a fitted estimator."""
     fitted = model if isinstance(model, Model) else getattr(model, "model", None)
     if isinstance(fitted, Model):

@@ -19,7 +19,7 @@ TAIL = 0.02  # of the cuts on either side, which are left out of that range unle
 MISSING = "#b3541e"
 
 
-class Steps(NamedTuple):
+class StepEffects(NamedTuple):
     """The effect of a column of numbers: zero below the first cut, `effects[i]` from `cuts[i]` on; `missing` for none."""
 
     name: str
@@ -33,7 +33,7 @@ class Steps(NamedTuple):
         return float(np.ptp(np.append(self.effects, [0.0, self.missing])))
 
 
-def plot_steps(shapes: Sequence[Steps], top: int = 9, unit: str = "effect on the log-odds") -> Figure:
+def plot_steps(shapes: Sequence[StepEffects], top: int = 9, unit: str = "effect on the log-odds") -> Figure:
     """Draw the effect of each column as steps, all columns on one scale.
 
     Parameters

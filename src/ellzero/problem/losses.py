@@ -305,7 +305,7 @@ class SquaredError(LossOfNumbers):
     """The squared error, (y - eta)^2 / 2, for regression."""
 
     name = "squared_error"
-    words = "half the squared error"
+    words = "squared error, halved"
     mean_words = "half the mean squared error"
     constant_curvature = True
     curvature_bound = 1.0

@@ -48,7 +48,7 @@ class Model:
     n_features : the number of columns of X
     cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
     size : the number of features that pay lambda_0: columns, or groups of them
-    spent : the sum of their costs (`feature_cost`): the size, if no feature has a cost of its own
+    spent : the sum of their costs (`feature_cost`): the size, if no feature has its own cost
     lambda_0 : the penalty it was chosen at; None for a model chosen by its size
     objective : P at lambda_0; the cost, for a model chosen by its size
     loss : the loss, which is equal to its name: ``model.loss == "logistic"``

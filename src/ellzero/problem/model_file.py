@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.json_files import Entries, finite, json_of, read_json_file, valid, write_json_file
 from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, text_array
-from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
+from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, if_known, known
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
 Array = NDArray[np.float64]
@@ -48,8 +49,7 @@ class FitSettings:
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return known(vars(self))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,13 +105,14 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
         **model.loss.settings,
         "penalties": {
-            "k": plain(int, settings.k),
-            **{name: plain(float, getattr(settings, name)) for name in PENALTIES[1:]},
+            "k": if_known(int, settings.k),
+            **{name: if_known(float, getattr(settings, name)) for name in PENALTIES[1:]},
+            **known({"budget": if_known(float, settings.budget)}),
         },
-        **{name: plain(bool, getattr(settings, name)) for name in FLAGS},
+        **{name: if_known(bool, getattr(settings, name)) for name in FLAGS},
         "n_features": int(coef.shape[1]),
-        "feature_names": None if model.names is None else [str(name) for name in model.names],
-        "classes": None if model.classes is None else labels_to_json(model.classes),
+        "feature_names": if_known(texts, model.names),
+        "classes": if_known(labels_to_json, model.classes),
         "outputs": [
             {
                 "intercept": float(intercept),
@@ -120,28 +121,22 @@ def to_json(model: ModelContent) -> dict[str, Any]:
             }
             for intercept, start, stop in zip(model.intercept, coef.indptr[:-1], coef.indptr[1:], strict=True)
         ],
-        "calibration": None if model.calibration is None else model.calibration.tolist(),
+        "calibration": if_known(np.ndarray.tolist, model.calibration),
     }
-    if model.multi_class is not None:
-        content["multi_class"] = model.multi_class
-    if model.pos_label is not None:
-        content["pos_label"] = int(np.flatnonzero(model.classes == model.pos_label)[0])
-    if settings.budget is not None:
-        content["penalties"]["budget"] = float(settings.budget)
-    if settings.feature_cost is not None:
-        content["feature_cost"] = [float(cost) for cost in settings.feature_cost]
-    if settings.groups is not None:
-        content["groups"] = [str(name) for name in settings.groups]
-    if model.names_given:
-        content["names_given"] = True
-    if model.preparation is not None:
-        content["preparation"] = model.preparation
-    return content
+    rest = {
+        "multi_class": model.multi_class,
+        "pos_label": if_known(lambda label: int(np.flatnonzero(model.classes == label)[0]), model.pos_label),
+        "feature_cost": if_known(lambda costs: [float(cost) for cost in costs], settings.feature_cost),
+        "groups": if_known(texts, settings.groups),
+        "names_given": model.names_given or None,
+        "preparation": model.preparation,
+    }
+    return content | known(rest)
 
 
-def plain(kind: type, value: Any) -> Any:
-    """Return a value of NumPy as Python's own type; None stays None."""
-    return None if value is None else kind(value)
+def texts(names: Iterable[Any]) -> list[str]:
+    """Return names as texts."""
+    return [str(name) for name in names]
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:

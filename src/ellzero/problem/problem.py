@@ -73,8 +73,8 @@ class Problem:
     square: Array  # sum_i w_i (z_ij / column_unit)^2, where z are the centred and scaled columns
     constant: NDArray[np.bool_]  # columns of one number other than zero, where there is an intercept
     coupling: Array  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
+    rules: Rules  # which features may, or must, be in together
     grouping: Grouping | None = None  # the groups by name, as the caller gave them
-    rules: Rules | None = None  # which features may, or must, be in together
     rows: Rows | None = None  # what problems of the same rows share
 
     def __post_init__(self) -> None:
@@ -197,11 +197,11 @@ class Problem:
 
     def obeys(self, support: NDArray[np.int32]) -> bool:
         """Return whether a model that uses these columns obeys the rules."""
-        return self.rules is None or not self.rules.broken(self.rules.inside(self.penalty, support))
+        return not self.rules or not self.rules.broken(self.rules.inside(self.penalty, support))
 
     def least_support(self, weight: Array | None = None) -> NDArray[np.int32]:
         """Return the columns of a least model that obeys the rules: by its size, or by the sum of the weights of features."""
-        if self.rules is None:
+        if not self.rules:
             return np.zeros(0, dtype=np.int32)
         least = self.rules.least(~self.penalty.unpenalized if weight is None else weight)
         assert least is not None  # see as_rules
@@ -327,7 +327,7 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
     """Return the problem on some columns only."""
     parts = {name: getattr(problem, name)[columns] for name in ("mean", "spread", "square", "constant", "coupling")}
-    rules = None if problem.rules is None else problem.rules.on(columns)
-    out = replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), rules=rules, **parts)
+    design, penalty, rules = problem.design.take(columns), problem.penalty.on(columns), problem.rules.on(columns)
+    out = replace(problem, design=design, penalty=penalty, rules=rules, **parts)
     assert problem.rows is not None
     return replace(out, rows=problem.rows.on(columns, out))

@@ -6,7 +6,7 @@ Let A = sqrt(W) [X, y], with columns and response centred where there is an inte
 
 so p + 1 rows, those of [R; 0] with the response (q; s), are the same problem. R comes from the Gram matrix A'A by Cholesky's
 method, which takes as long as a product of matrices. But a Gram matrix squares the condition of X. Where that would cost
-digits, R comes from QR factorisations of blocks of rows; where no blocks of rows can be had, the problem stays as it is.
+digits, R comes from QR factorisations of blocks of rows; where no blocks of rows can be had, the problem stays unchanged.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ Array = NDArray[np.float64]
 LEAST_ROWS = 5_000
 """With fewer rows X itself is fast."""
 MOST_COLUMNS, MOST_OF_DESCENT = 2_000, 300
-"""R takes n p^2 steps. Beyond so many columns local search on X takes fewer, and coordinate descent does much sooner."""
+"""R takes n p^2 steps. Beyond that many columns local search on X takes fewer, and coordinate descent does much sooner."""
 ENTRIES_PER_SQUARE = 8
 """R pays where X has that many times more entries than R."""
 ROWS_AT_A_TIME, BLOCK_BYTES = 4096, 1 << 24
-"""Blocks of rows are copied to be centred and weighted: products of so many are fast, and they stay in the cache."""
+"""Blocks of rows are copied to be centred and weighted: products of that many are fast, and they stay in the cache."""
 SOUND = 1e-5
 """A Gram matrix will do if the least pivot of Cholesky's method, for columns of length one, times the share of y'y that no
-column explains is at least this. Sums of squares are off by about 1e-15 y'y / pivot: nothing beside the least of them."""
+column explains is at least this. Sums of squares are off by about 1e-15 y'y / pivot: nothing next to the least of them."""
 BLOCK_ROWS_PER_COLUMN = 4
-"""Blocks that are factorised have so many times more rows than columns: their factors are factorised once more."""
+"""Blocks that are factorised have that many times more rows than columns: their factors are factorised once more."""
 NARROW = 256
-"""Products of blocks with at most so many columns are too small for the threads of BLAS; those of wider ones gain by them."""
+"""Products of blocks with at most this many columns are too small for the threads of BLAS; those of wider ones gain by them."""
 FAR = 100
 """Columns whose size is not within 2^FAR of one are scaled before they are squared."""
 
@@ -68,7 +68,7 @@ class FewRows:
 
 
 class Rows:
-    """The rows of a problem, and the few that the core takes in their place: made when first asked for, and kept.
+    """The rows of a problem, and the few that the core takes in their place: made when first requested, and kept.
 
     Problems that differ in their penalties share them.
     """
@@ -93,13 +93,13 @@ class Rows:
         """Return the few rows of the problem, None if it had better keep all; local search, say, is `thorough`."""
         with self.lock:
             if not self.made and worth_making(problem, MOST_COLUMNS if thorough else MOST_OF_DESCENT):
-                self.made.append(few_rows(Table(problem, threads)))
+                self.made.append(few_rows(WeightedTable(problem, threads)))
             elif not self.made and problem.design.shape[0] >= LEAST_ROWS and not problem.loss.constant_curvature:
                 self.made.append(merged_rows(problem))
         return self.made[0] if self.made else None
 
     def on(self, columns: NDArray[Any], part: Problem) -> Rows:
-        """Return the rows of a problem of some columns only, which need not be made anew."""
+        """Return the rows of a problem of some columns only, which need not be made again."""
         out = Rows(part)
         out.made = [few and few.on(columns) for few in self.made]
         return out
@@ -122,7 +122,7 @@ def merged_rows(problem: Problem) -> FewRows | None:
     return FewRows(DenseDesign(problem.design.array[rows]), y, w, centred=False)
 
 
-def few_rows(table: Table) -> FewRows | None:
+def few_rows(table: WeightedTable) -> FewRows | None:
     """Make the few rows of a table, None if they would cost too many digits."""
     with one_thread if table.threads > 1 or table.width <= NARROW else nullcontext():
         found = by_gram(table) or by_blocks(table)
@@ -134,7 +134,7 @@ def few_rows(table: Table) -> FewRows | None:
     return FewRows(DenseDesign(np.asfortranarray(R * (root / table.factor))), y * root, np.full(rows, 1.0 / rows), centred=True)
 
 
-class Table:
+class WeightedTable:
     """A = sqrt(W / unit) [1, X, y] in blocks of rows: the ones of an intercept, X less its means, and y as the core sees it."""
 
     def __init__(self, problem: Problem, threads: int) -> None:
@@ -170,7 +170,7 @@ class Table:
         return out
 
     def results(self, work: Callable[[Array], Array], read: Reader, rows: int) -> Iterator[Array]:
-        """Yield the work's results of all blocks of so many rows, in their order."""
+        """Yield the work's results of all blocks of that many rows, in their order."""
         parts = slices_of(len(self.y), rows)
         if self.threads == 1:
             yield from (work(self.block(part, read)) for part in parts)
@@ -193,7 +193,7 @@ class Table:
         return np.block([[own, across.T], [across, inner]])[np.ix_(order, order)]
 
 
-def by_gram(table: Table) -> tuple[Array, Array] | None:
+def by_gram(table: WeightedTable) -> tuple[Array, Array] | None:
     """Return R and the response by Cholesky's method, None where the Gram matrix is not precise enough."""
     gram, first = table.gram(), table.ones
     if gram is None or not np.isfinite(gram).all():
@@ -219,7 +219,7 @@ def by_gram(table: Table) -> tuple[Array, Array] | None:
     return out, np.vstack([y, np.sqrt(np.maximum(rest, 0.0))]) * length[outputs]
 
 
-def by_blocks(table: Table) -> tuple[Array, Array] | None:
+def by_blocks(table: WeightedTable) -> tuple[Array, Array] | None:
     """Return R and the response by QR factorisations of blocks of rows, and of their factors; None if X is not read by rows."""
     if (read := table.design.reader()) is None:
         return None

@@ -190,11 +190,14 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """The rules of a problem, by the numbers of features: the heads of groups, or columns."""
+    """The rules of a problem, by the numbers of features: the heads of groups, or columns; none are false."""
 
     given: tuple[Rule, ...]
     statements: tuple[Statement, ...]
     known: NDArray[np.int8]  # of each column: unpenalized features are in, those whose bounds leave only zero are out
+
+    def __bool__(self) -> bool:
+        return bool(self.statements)
 
     @cached_property
     def of(self) -> list[list[int]]:
@@ -321,7 +324,7 @@ class Rules:
         none = np.zeros(len(self.known))
         if self.least(none) is None:
             clash = self.clash(lambda some: some.least(none) is not None)
-            raise InvalidInputError(f"rules cannot be met together: {listed(clash)}.")
+            raise InvalidInputError(f"rules cannot be met together: {rules_in_words(clash)}.")
 
     def require_within(self, name: str, weight: NDArray[np.float64], most: float) -> None:
         """Refuse a limit of a sum of weights within which no model obeys."""
@@ -334,7 +337,7 @@ class Rules:
                 return found is not None and float(weight[found].sum()) <= most
 
             raise InvalidInputError(
-                f"{name} must be at least {needed:g} for the rules, got {most:g}: {listed(self.clash(possible))}."
+                f"{name} must be at least {needed:g} for the rules, got {most:g}: {rules_in_words(self.clash(possible))}."
             )
 
 
@@ -343,31 +346,26 @@ def among(place: NDArray[np.int64], members: tuple[int, ...]) -> tuple[int, ...]
     return tuple(int(place[j]) for j in members if place[j] >= 0)
 
 
-def listed(rules: Sequence[Rule]) -> str:
+def rules_in_words(rules: Sequence[Rule]) -> str:
     """Return some rules as words."""
     shown = [str(rule) for rule in rules[:MOST_NAMED]] + (["..."] if len(rules) > MOST_NAMED else [])
     return " and ".join(shown)
 
 
-def as_rules(
-    rules: Iterable[Rule] | None, penalty: Penalty, names: list[str] | None, grouping: Grouping | None
-) -> Rules | None:
-    """Return the caller's rules, checked, by the numbers of features; None if there are none."""
-    if rules is None:
-        return None
-    given = (rules,) if isinstance(rules, Rule) else tuple(rules)
+def as_rules(rules: Iterable[Rule] | None, penalty: Penalty, names: list[str] | None, grouping: Grouping | None) -> Rules:
+    """Return the caller's rules, checked, by the numbers of features."""
+    given = (rules,) if isinstance(rules, Rule) else tuple(rules or ())
     for each in given:
         if not isinstance(each, Rule):
             raise InvalidInputError(f"rules must hold what at_most, requires and the like return, got {quoted(each)}.")
-    if not given:
-        return None
     places = Places(penalty, names, grouping)
     statements = [each for number, rule in enumerate(given) for each in statements_of(rule, number, places)]
     free = penalty.by_group((np.maximum(-penalty.lower, penalty.upper) > 0.0).astype(np.float64)) > 0.0
     known = np.where(penalty.unpenalized, IN, np.where(free, OPEN, OUT)).astype(np.int8)
     known[penalty.heads != np.arange(len(known))] = OUT  # a group is known by its head
     out = Rules(given, tuple(statements), known)
-    out.require_possible()
+    if out:
+        out.require_possible()
     return out
 
 

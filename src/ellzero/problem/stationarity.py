@@ -121,7 +121,7 @@ def check_stationarity(
         settings = {"loss": own_loss, **settings}
     price = lambda_0 if lambda_0 is not None else own_price or 0.0
     problem = make_problem(X, y, **settings)
-    if problem.rules is not None:
+    if problem.rules:
         raise InvalidInputError("rules forbid single steps, which stationarity is about: leave them out.")
     support, values = problem.split(coef)
     return stationarity(problem, support, values, as_intercept(problem, intercept), as_nonnegative("lambda_0", price), tol)

@@ -1,4 +1,4 @@
-"""What stands beside the held-out figures of the model: a ridge model of all features, and rows from another file."""
+"""What the held-out figures of the model are compared with: a ridge model of all features, and rows from another file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, as_design, is_stored
-from ellzero.estimators.choice import Column, count_features
+from ellzero.estimators.choice import Column
 from ellzero.report.models import HeldOut, describe_fit, tested_rows
 
 Array = NDArray[np.float64]
@@ -42,14 +42,14 @@ def ridge_of_all(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike 
         return type(estimator)(**settings).fit(X, y, sample_weight=sample_weight)
 
 
-def describe_ridge(ridge: Any, values: NDArray[Any], weight: Array, kind: str, loss: str, features: int) -> dict[str, Any]:
+def describe_ridge(ridge: Any, values: NDArray[Any], weight: Array, kind: str, loss: str, size: str) -> dict[str, Any]:
     """Return the held-out figures of the model of all features; `values` are the numbers of the classes, or the response."""
     results = ridge.cv_results_
     column = results.chosen.reversed() if ridge._reversed else results.chosen
     held_out = tested_rows(results.splits, column, values, weight)
     return {
-        "title": f"all {features} (ridge)",
-        "words": f"Ridge: a model of all {count_features(features)}, on the same folds, with its best shrinkage.",
+        "title": f"all {size} (ridge)",
+        "words": f"Ridge: a model of all {size}, on the same folds, with its best shrinkage.",
         **figures_alone(describe_fit(held_out, int(results.best[1]), kind, loss)),
     }
 

@@ -22,7 +22,7 @@ from ellzero.problem.losses import LOSSES
 Array = NDArray[np.float64]
 
 ROC_POINTS = 200
-"""A curve of so many points differs from the full one by less than a line's width on a screen."""
+"""A curve of that many points differs from the full one by less than a line's width on a screen."""
 
 CALIBRATION_BINS = 10
 PERCENTS = [0.1, 0.2, 0.5, *range(1, 100), 99.5, 99.8, 99.9]
@@ -35,10 +35,10 @@ SHARE_DIGITS = 4
 COUNT_DIGITS = 7  # of shares that the page turns back into counts
 
 SCATTER_POINTS = 1000
-"""At most so many points of predicted against true; more would lie on top of each other."""
+"""At most this many points of predicted against true; more would lie on top of each other."""
 
 FEWEST_ROC_POINTS = 40
-"""At least so many points of each class's curve, however many classes share the page."""
+"""At least this many points of each class's curve, however many classes share the page."""
 
 Z = 1.959964  # of 95 % intervals
 NEWTON_STEPS = 100

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import FragileModelWarning
-from ellzero.estimators.choice import Column, count_features
+from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
@@ -139,12 +139,12 @@ def percent_above(share: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.{max(digits, 0)}f} %"
 
 
-def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], subjects: str = "rows") -> dict[str, Any]:
+def describe_proofs(proofs: Sequence[Proof], size: str, outputs: Sequence[str], subjects: str = "rows") -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
         empty = "Only one model has no features, the intercept alone: there is nothing to prove."
         return {
-            "sentence": "No proof was requested." if k else empty,
+            "sentence": empty if size.startswith("0 ") else "No proof was requested.",
             "short": None,
             "gained": 0.0,
             "proved": False,
@@ -153,7 +153,7 @@ def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], sub
         }
     worst = max(proof.gap for proof in proofs)
     return {
-        "sentence": " ".join([claim(proofs, k, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),
+        "sentence": " ".join([claim(proofs, size, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),
         "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
         "proved": all(proof.complete for proof in proofs),
@@ -166,18 +166,19 @@ def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], sub
     }
 
 
-def claim(proofs: Sequence[Proof], k: int, worst: float, subjects: str) -> str:
+def claim(proofs: Sequence[Proof], size: str, worst: float, subjects: str) -> str:
     """Return the sentence on what is proved."""
     each = "" if len(proofs) == 1 else " for each class against the rest"
-    size, above = count_features(k), percent_above(worst)
-    better = f"no model with at most {size} fits these {subjects} better by more than {above} (of the objective)."
+    better = (
+        f"no model with at most {size} fits these {subjects} better by more than {percent_above(worst)} (of the objective). "
+        f"This says nothing about new {subjects}."
+    )
     if all(proof.complete for proof in proofs):
-        return f"Proved about the search{each}, not about new {subjects}: {better}"
+        return f"Proved{each}: {better}"
     seconds = sum(proof.solution.seconds for proof in proofs)
     if worst > USELESS:
         return f"Nothing is proved so far: the search ended after {seconds:.0f} s, before it had a useful lower bound."
-    ended = f"about the search, which ended after {seconds:.0f} s, and not about new {subjects}"
-    return f"Proved so far{each} {ended}: {better} A longer search may prove more."
+    return f"Proved so far{each}, in {seconds:.0f} s: {better} A longer search may prove more."
 
 
 def assumption(proofs: Sequence[Proof]) -> list[str]:
@@ -242,7 +243,7 @@ def find_others(
         time_limit=left,
         progress=as_search_log(progress, left),
         threads=threads,
-        wanted=Wanted(within=WITHIN, most=MOST_MODELS),
+        wanted=Wanted(all=True, within=WITHIN, most=MOST_MODELS),
     )
     return collect(solution.certificate.problem, options, [solution.model])
 
@@ -288,6 +289,8 @@ def exchanges(found: Alternatives) -> list[str]:
     def names_of(features: Sequence[int]) -> list[str]:
         return [named(found.name_of(j)) for j in features]
 
+    if len(found) == 1:
+        return []
     out = []
     if found.indispensable:
         out.append(f"All of them use {in_a_row(names_of(found.indispensable))}.")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.estimators.resampling import Split
 
 SAMPLED = 20_000
-"""Of more rows, so many are drawn: the standard error of a share is at most a third of a per cent."""
+"""Of more rows, that many are drawn: the standard error of a share is at most a third of a per cent."""
 
 
 def sampled_splits(y: ArrayLike, sample_weight: ArrayLike | None, folds: Any, *, classes: bool) -> list[Split] | None:

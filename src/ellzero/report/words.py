@@ -79,6 +79,8 @@ def plain_headline(summary: dict[str, Any]) -> str:
     """Return how well the chosen model does, in counts of held-out rows, the same as in the page's tables and thresholds."""
     model, subjects, target = summary["models"][summary["selection"]["chosen"]], summary["subjects"], summary["target"]
     held_out = "Each was predicted by a model that had not seen it."
+    if summary["tested"] < summary["counted"]:
+        held_out += f" The final model was fitted on all {summary['counted']:,} {subjects}."
     if summary["kind"] == "regression":
         half, most = model["half_within"], model["most_within"]
         usual_half, usual_most = summary["usual_error"]
@@ -164,6 +166,15 @@ def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     }
 
 
+def count_of(number: int, unit: str) -> str:
+    """Return a number of features or, where columns of text became several, of variables.
+
+    >>> count_of(1, "feature"), count_of(1200, "variable")
+    ('1 feature', '1,200 variables')
+    """
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
 def headline(summary: dict[str, Any]) -> str:
     """Return the model in a sentence."""
     data, selection = summary["data"], summary["selection"]
@@ -171,7 +182,7 @@ def headline(summary: dict[str, Any]) -> str:
     chosen = "" if selection["rule"] == "best" else ", the smallest that does about as well as the best"
     names = used_names(summary)
     which = f": {names}" if names else ""
-    uses = f"The model uses {model['size'] or 'none'} of {count_features(data['features'])}{which}."
+    uses = f"The model uses {model['size'] or 'none'} of {count_of(data['variables'], summary['unit'])}{which}."
     return f"{uses} Cross-validation chose {'it' if names else 'this size'}{chosen}."
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from scipy.special import expit
 from ellzero import _core
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.exact.checkpoint import CheckpointFile
 from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
-from ellzero.scores.resuming import Checkpoint
+from ellzero.scores.resuming import resume
 
-SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -96,19 +98,19 @@ def solve_scores(problem: ScoreProblem, options: ProofOptions) -> Solution:
     first = problem.card(core.search(SEARCH_SHARE * options.time_limit))
     found = time.monotonic()
     card = min(first, problem.null, key=lambda card: card.loss)
-    within, file = options.within, None if options.checkpoint is None else Checkpoint(options.checkpoint)
+    within = options.within
     if within is not None:  # the threshold must be that of the best card, which a first proof finds
-        proof = Proof(problem, core, card, options, begin, None)
+        proof = CardProof(problem, core, card, options, begin)
         proof.run()
         if proof.status != "optimal":
             return proof.solution((found - begin, time.monotonic() - found))
         card = proof.card
-    proof = Proof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within), file)
+    proof = CardProof(problem, core, card, options, begin, None if within is None else card.loss * (1.0 + within))
     proof.run()
     return proof.solution((found - begin, time.monotonic() - found))
 
 
-class Proof:
+class CardProof:
     """The tree in the making; with a threshold, all cards up to it are listed."""
 
     def __init__(
@@ -118,10 +120,9 @@ class Proof:
         card: Card,
         options: ProofOptions,
         begin: float,
-        threshold: float | None,
-        file: Checkpoint | None = None,
+        threshold: float | None = None,
     ) -> None:
-        self.file = file
+        self.checkpoint = CheckpointFile(options.checkpoint)
         self.problem, self.core, self.options, self.threshold = problem, core, options, threshold
         self.deadline = begin + options.time_limit
         self.card, self.unit = card, problem.rows.unit
@@ -129,7 +130,7 @@ class Proof:
         always = problem.always
         every = tuple(range(problem.X.shape[1] - len(always)))
         # Until there is time for better: the model without columns, whose bound is valid.
-        blank = np.zeros(0, np.int64), np.zeros(0), problem.null.intercept
+        blank = np.zeros(0, np.int64), np.zeros(0), problem.blank.intercept
         self.root = Node(always, every, blank, problem.rows.region_bound(blank, list(always), list(every), self.limits))
         self.heap: list[tuple[float, int, Node]] = []
         self.least = math.inf  # of the bounds in exhausted leaves
@@ -141,14 +142,22 @@ class Proof:
     @property
     def scale(self) -> float:
         """Return what gaps are relative to."""
-        return self.card.loss if self.card.loss > RELATIVE * self.problem.null.loss else self.problem.null.loss
+        return self.card.loss if self.card.loss > RELATIVE * self.problem.blank.loss else self.problem.blank.loss
+
+    @property
+    def listing(self) -> bool:
+        """Return whether all cards up to a threshold are wanted, not only the best one."""
+        return self.threshold is not None
+
+    @property
+    def top(self) -> float:
+        """Return the loss that the proof is about: that of the card, or the threshold."""
+        return self.card.loss if self.threshold is None else self.threshold
 
     @property
     def level(self) -> float:
         """Return the bound that closes a part; half of the gap is left to the rounding of whoever checks."""
-        if self.threshold is not None:
-            return self.threshold
-        return self.card.loss - 0.5 * self.options.gap * self.scale
+        return self.top if self.listing else self.top - 0.5 * self.options.gap * self.scale
 
     def seconds_left(self) -> float:
         """Return the seconds until the limit."""
@@ -156,8 +165,9 @@ class Proof:
 
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
-        resumed = self.file is not None and self.file.resume(self)
-        if not resumed:
+        if resumed := self.checkpoint.exists:
+            resume(self)
+        else:
             self.push(self.root)
         try:
             if not resumed:
@@ -177,8 +187,7 @@ class Proof:
                     self.status = "too_many"
                 if self.status != "time_limit":
                     break
-                if self.file is not None:
-                    self.file.write_if_due(self)
+                self.checkpoint.write_if_due(self.save)
                 if self.options.progress is not None:
                     self.options.progress(min(self.closed / max(self.total, 1), 0.999), 0.0, 0)
             if self.options.progress is not None:
@@ -186,9 +195,8 @@ class Proof:
         except KeyboardInterrupt:
             self.status = "interrupted"
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
-            self.status = "optimal" if self.threshold is None else "complete"
-        if self.file is not None:
-            self.file.end(self)
+            self.status = "complete" if self.listing else "optimal"
+        self.checkpoint.end(self.save, done=self.status == "optimal")
 
     def push(self, node: Node) -> None:
         """Note a leaf that is open."""
@@ -197,7 +205,7 @@ class Proof:
 
     def fit(self, node: Node) -> None:
         """Give a node the model of all its columns, if the bound is better."""
-        model, node.needs = fitted(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
+        model, node.needs = model_of_columns(self.problem, (*node.inside, *node.maybe), node.model, self.deadline)
         bound = self.bound(node, model)
         if bound > node.bound:
             node.model, node.bound = model, bound
@@ -209,11 +217,11 @@ class Proof:
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
         room = self.problem.size - len(node.inside)
-        if self.problem.k <= MOST_CELLS and (
-            node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
-        ):
+        one = room == 0 or len(node.maybe) <= room
+        few = node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2
+        if self.problem.k <= MOST_CELLS and (one or few or room == 1):
             return self.exhaust(node)
-        if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
+        if one:  # of more columns than can be run through
             self.status = "too_large"
             return False
         self.split(node)
@@ -239,8 +247,9 @@ class Proof:
         return inner, outer
 
     def place(self, leaf: Node) -> None:
-        """Close a leaf by its bound, or note that it is open."""
-        if leaf.bound >= self.level:
+        """Close a leaf by its bound or by the rules, or note that it is open."""
+        leaf.exhausted = not self.problem.possible(leaf.inside, leaf.maybe)
+        if leaf.exhausted or leaf.bound >= self.level:
             self.closed += leaf.supports(self.problem.size)
         else:
             self.push(leaf)
@@ -248,12 +257,7 @@ class Proof:
     def exhaust(self, node: Node) -> bool:
         """Let the core run through all supports of a node; return whether it finished."""
         top = min(self.problem.size, len(node.inside) + len(node.maybe))
-        inside = np.ix_(node.inside, node.inside)
-        if self.problem.exclusive and self.problem.conflict[inside].any():
-            node.exhausted = True
-            return True
-        smaller = bool(self.problem.exclusive or self.problem.price)  # else a larger support is as good
-        for size in range(len(node.inside) if smaller else top, top + 1):
+        for size in range(len(node.inside) if self.problem.by_size else top, top + 1):
             cost = self.problem.rows.cost(size)
             found = self.core.exhaust(
                 list(node.inside),
@@ -262,7 +266,7 @@ class Proof:
                 level=(self.level - cost) / self.unit,
                 upper=(self.card.loss - cost) / self.unit,
                 share=0.5 * self.options.gap * self.scale / self.card.loss,
-                listing=self.threshold is not None,
+                listing=self.listing,
                 seconds=max(self.seconds_left(), 0.0),
             )
             self.supports += found.supports
@@ -273,7 +277,7 @@ class Proof:
                 return False
             self.least = min(self.least, found.least * self.unit + cost)
             self.listed += [Boxes.of(support, boxes) for support, boxes in zip(found.listed, found.boxes, strict=True)]
-            if self.threshold is not None:
+            if self.listing:
                 self.open_cards = sum(len(self.single_cards(boxes, self.level)) for boxes in self.listed)
         node.exhausted = True
         self.closed += node.supports(self.problem.size)
@@ -282,19 +286,17 @@ class Proof:
     def lower_bound(self) -> float:
         """Return what is proved; a little less than the bounds that were found, for whoever checks."""
         slack = 0.5 * self.options.gap * self.scale
-        top = self.threshold if self.threshold is not None else self.card.loss - slack
         opened = min((node.bound for _, _, node in self.heap), default=math.inf)
-        return max(0.0, min(top - slack, self.least - slack, opened * (1.0 - 1e-12)))
+        return max(0.0, min(self.level - slack, self.least - slack, opened * (1.0 - 1e-12)))
 
     def gap(self) -> float:
         """Return what the lower bound lacks."""
-        top = self.card.loss if self.threshold is None else self.threshold
-        return max(0.0, top - self.lower_bound()) / self.scale
+        return max(0.0, self.top - self.lower_bound()) / self.scale
 
     def solution(self, seconds: tuple[float, float]) -> Solution:
         """Return the card and the proof."""
         lower, cards = self.lower_bound(), [self.card]
-        if self.threshold is not None:
+        if self.listing:
             cards = self.cards(self.listed, lower)
         return Solution(self.card, cards, lower, self.gap(), self.status, self.certificate(), self.supports, seconds)
 
@@ -308,6 +310,10 @@ class Proof:
             threshold=self.threshold,
         )
         return make_certificate(self.problem, claim, self.root, sorted(self.listed, key=lambda boxes: boxes.support))
+
+    def save(self, path: Path) -> None:
+        """Write the proof as it stands to a file, from which another one can go on."""
+        self.certificate().save(path)
 
     def cards(self, listed: list[Boxes], level: float) -> list[Card]:
         """Return the cards below the threshold, each once and in the fewest points, the best first."""
@@ -334,7 +340,9 @@ def drop(model: Model, column: int) -> Model:
     return columns[kept], values[kept], intercept
 
 
-def fitted(problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float) -> tuple[Model, dict[int, float]]:
+def model_of_columns(
+    problem: ScoreProblem, columns: tuple[int, ...], start: Model, deadline: float
+) -> tuple[Model, dict[int, float]]:
     """Return a model of the whole table with these columns, and how much it needs each.
 
     Any model makes a valid bound: the fit ends where it is when time is up.

@@ -20,16 +20,15 @@ from sklearn.utils.validation import (
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_count, if_given, refuse_masked
+from ellzero.design.base import all_names
 from ellzero.estimators.stored_input import quoting_safely
-from ellzero.plots.steps import Steps, plot_steps
+from ellzero.plots.steps import StepEffects, plot_steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-MUCH = (
-    0.3  # share of the rows: so many at the least value have a question of their own, and the quantiles are those of the others
-)
+MUCH = 0.3  # share of the rows: that many at the least value have their own question, and the quantiles are those of the others
 MONOTONE = ("increasing", "decreasing")
 
 
@@ -82,8 +81,8 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Columns of zeros and ones stay as they are. Text and categories get a question for each value, or one if there are two.
-    Missing values get a question of their own where the fit has some; every other question about them is answered with no.
+    Columns of zeros and ones stay unchanged. Text and categories get a question for each value, or one if there are two.
+    Missing values get their own question where the fit has some; every other question about them is answered with no.
     Questions that all rows of the fit answer alike are left out. A data frame becomes a data frame, an array an array.
 
     Examples
@@ -132,7 +131,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
         for place, direction in monotone.items():
             if direction not in MONOTONE:
                 raise InvalidInputError(f"monotone must say 'increasing' or 'decreasing', got {quoted(direction)}.")
-            if not is_number(columns[place]):
+            if not holds_numbers(columns[place]):
                 raise InvalidInputError(f"monotone names {quoted(names[place])}, which is not a column of numbers.")
         self.questions_: list[Question] = []
         for j, (name, values) in enumerate(zip(names, columns, strict=True)):
@@ -196,7 +195,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
         names = _check_feature_names_in(self, input_features)
         return np.array([str(names[each.column]) + each.name[len(each.variable) :] for each in self.questions_], dtype=object)
 
-    def shapes(self, model: Any) -> list[Steps]:
+    def shapes(self, model: Any) -> list[StepEffects]:
         """Return the effect of each column of numbers in a model of these questions.
 
         Parameters
@@ -226,7 +225,9 @@ class Thresholds(TransformerMixin, BaseEstimator):
                 missing[question.column] = value
         names = dict(zip((question.column for question in self.questions_), self.variables_, strict=True))
         return [
-            Steps(names[j], np.array([cut for cut, _ in steps]), np.cumsum([value for _, value in steps]), missing.get(j, 0.0))
+            StepEffects(
+                names[j], np.array([cut for cut, _ in steps]), np.cumsum([value for _, value in steps]), missing.get(j, 0.0)
+            )
             for j, steps in effects.items()
         ]
 
@@ -251,22 +252,21 @@ class Thresholds(TransformerMixin, BaseEstimator):
         refuse_masked("X", X)
         with quoting_safely():
             checked = validated(self, X, reset)
-        given = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(checked[1])] if given is None else [str(name) for name in given]
+        names = [str(name) for name in getattr(self, "feature_names_in_", all_names(None, checked[1]))]
         columns = []
         for name, values in zip(names, checked[0], strict=True):
             try:
                 column: NDArray[Any] = np.asarray(values, dtype=np.float64)
             except (TypeError, ValueError):
                 column = np.asarray(values, dtype=object)
-            if is_number(column) and np.isinf(column).any():
+            if holds_numbers(column) and np.isinf(column).any():
                 raise InvalidInputError(f"column {quoted(name)} of X holds infinite values.")
             columns.append(column)
         return columns, names
 
     def _questions(self, j: int, name: str, values: NDArray[Any], cuts: Sequence[float] | None) -> list[Question]:
         """Return the questions about the values of a column that are known."""
-        if not is_number(values):
+        if not holds_numbers(values):
             if cuts is not None:
                 raise InvalidInputError(f"cuts names {quoted(name)}, which is not a column of numbers.")
             texts = sorted({str(value): value for value in values}.items())
@@ -283,7 +283,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
 
 def validated(estimator: Thresholds, X: Any, reset: bool) -> tuple[list[Any], int]:
-    """Return the columns of a table as they are, after scikit-learn's checks of names, numbers of columns and shape."""
+    """Return the columns of a table unchanged, after scikit-learn's checks of names, numbers of columns and shape."""
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         if not len(X):
             raise InvalidInputError("X must have at least one row.")
@@ -308,14 +308,14 @@ def by_place(argument: str, given: Mapping[Any, Any] | None, names: list[str]) -
     return out
 
 
-def is_number(values: NDArray[Any]) -> bool:
+def holds_numbers(values: NDArray[Any]) -> bool:
     """Return whether a column holds numbers."""
     return values.dtype.kind == "f"
 
 
 def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where a column has no value."""
-    if is_number(values):
+    if holds_numbers(values):
         return np.isnan(values)
     return np.array([value is None or value != value for value in values], dtype=bool)
 

@@ -69,7 +69,7 @@ class PathOptions:
         return replace(self, sizes=sizes, max_support=sizes[-1], n_lambda=rows, lambda_min_ratio=1e-12)
 
 
-def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING, few: FewRows | None = None) -> _core.Problem:
+def core_problem(problem: Problem, tol: float, few: FewRows | None = None) -> _core.Problem:
     """Return the problem in the core's form and units, on the `few` rows that stand for all, if there are any.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
@@ -95,7 +95,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
         delta=units.loss.settings.get("huber_delta"),
-        smoothing=smoothing,
+        smoothing=HINGE_SMOOTHING,
         mean=mean,
         scale=scale,
         lambda_1=penalty.lambda_1,
@@ -104,7 +104,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         upper=penalty.upper,
         prices=penalty.price,
         groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
-        rules=None if problem.rules is None else core_rules(problem.rules, outputs),
+        rules=core_rules(problem.rules, outputs),
         intercept=intercept,
         tolerance=tol,
         heavy=units.heavy,
@@ -130,7 +130,7 @@ def least_seed(problem: Problem) -> _core.Model:
 
 def check_rules(problem: Problem, options: PathOptions) -> None:
     """Refuse limits within which no model obeys the rules, and algorithms that cannot obey them."""
-    if problem.rules is None:
+    if not problem.rules:
         return
     if options.algorithm == "iht" or options.swaps != "ranked":
         raise InvalidInputError("rules need algorithm='cd' or 'local_search', with swaps='ranked'.")
@@ -159,7 +159,7 @@ def solve_path(
     if len(columns) == p:
         return solve_on_columns(problem, options, seeds, sweep)
     columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized))
-    if problem.rules is not None:
+    if problem.rules:
         columns = np.union1d(columns, np.flatnonzero(np.isin(problem.penalty.heads, problem.rules.features)))
     atoms = atoms_of(columns, problem.outputs)
     found = solve_on_columns(restricted(problem, columns), options, [on_columns(seed, atoms) for seed in seeds], sweep)
@@ -172,7 +172,7 @@ def solve_on_columns(problem: Problem, options: PathOptions, seeds: Sequence[_co
     """Compute the path of a problem that has only columns that a model can use."""
     if options.sizes:  # models of one size are compared by G alone
         problem = replace(problem, penalty=problem.penalty.with_equal_prices())
-    if problem.rules is not None:
+    if problem.rules:
         seeds = [least_seed(problem), *seeds]
     few = problem.few_rows(options.threads, thorough=options.algorithm == "local_search")
     sample = sample_of(problem, options.threads, few) if options.algorithm == "local_search" else None

@@ -20,6 +20,10 @@ MANY = 10  # more than this many distinct numbers, some with fractions, are take
 MANY_WHOLE = 20  # the same for whole numbers
 
 
+class NumbersAsLabels(InvalidInputError):
+    """Error about a target for labels whose values look like the numbers of a regression."""
+
+
 def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.float64]:
     """Return the numbers of a target column that was read as text (CSV) or with its own type (Parquet)."""
     if any(isinstance(value, str) for value in column.head(100)):
@@ -93,7 +97,7 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
         kind = "values" if not number else "numbers" if fractions else "whole numbers"
         seen = f"target {name!r} has {len(classes)} different {kind} in {len(values)} rows ({few_labels(classes[:3])}, ...)"
         if number:
-            raise InvalidInputError(f"{seen}; add --regression to predict a number, or --classes if each value is a class.")
+            raise NumbersAsLabels(f"{seen}; add --regression to predict a number, or --classes if each value is a class.")
         raise InvalidInputError(f"{seen}; is it the right column? (--classes if each value is a class)")
     if most is not None and len(classes) > most:
         raise InvalidInputError(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.exact.verifier.data import products
+from ellzero.exact.verifier.data import column_products
 from ellzero.exact.verifier.diagonals import PRICE, leaves_definite
 from ellzero.exact.verifier.families import Equations, normal_equations
 from ellzero.exact.verifier.losses import LossTerms
@@ -128,7 +128,7 @@ class Float64:
         largest = np.abs(stacked).max(axis=2, keepdims=True, initial=0.0)
         ratio = np.abs(stacked / np.where(largest > 0.0, largest, 1.0))
         length = largest[..., 0] * np.sqrt((ratio * (ratio / np.where(weights > 0.0, weights, 1.0))).sum(axis=2))
-        v = products(theta, X, outputs)
+        v = column_products(theta, X, outputs)
         v /= spread
         v[:, norm == 0.0] = 0.0
         underflow = np.where(norm == 0.0, 0.0, (n + 8) * self.tiny * (1.0 + 1.0 / spread))

@@ -16,7 +16,7 @@ from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, PointModel
 from ellzero.exact.verifier.losses import LossTerms
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
-from ellzero.exact.verifier.rules import Rules
+from ellzero.exact.verifier.rules import StatedRules
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
 PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
@@ -71,7 +71,7 @@ class Stated:
     budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
     group: Index | None = None  # the first column of each column's group; None: every column is a feature
     outputs: int = 1
-    rules: Rules | None = None  # which features may, or must, be in together
+    rules: StatedRules | None = None  # which features may, or must, be in together
     blocked: Mask | None = None  # with rules, the features whose bounds leave only zero: they are out
     arithmetic: Float64 = field(default_factory=Float64)
 

@@ -18,8 +18,8 @@ from ellzero.exact.verifier.bounds import BUDGET_SLACK, Stated
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
+    check_entries,
     column_sizes,
-    digest,
     fingerprint_matrix,
     fingerprint_vector,
     require,
@@ -165,15 +165,7 @@ def check_header(header: Header, arrays: Arrays) -> None:
     require(read, f"version {version!r:.40} of certificates is not read here, only version {VERSION}.")
     loss = KNOWN.get(str(header.get("loss")), KNOWN["logistic"])  # one that is unknown is refused below
     numbers = (*NUMBERS, *loss.parameters)
-    fields = {*FIELDS, *numbers}
-    try:
-        found = digest(header, arrays)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
-    require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
-    missing, unknown = fields - header.keys(), header.keys() - fields
-    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
-    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
+    check_entries(header, arrays, {*FIELDS, *numbers})
     for name in numbers:
         value = header[name]
         if value is None and name in NULLABLE:

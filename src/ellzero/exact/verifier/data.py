@@ -52,6 +52,18 @@ def digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
     return sha.hexdigest()
 
 
+def check_entries(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], fields: set[str]) -> None:
+    """Refuse a certificate that was altered, or whose header has other entries than its format."""
+    try:
+        found = digest(header, arrays)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
+    require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
+    missing, unknown = fields - header.keys(), header.keys() - fields
+    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
+    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
+
+
 def fingerprint_vector(v: ArrayLike) -> str:
     """Return the checksum of a vector's shape and float64 values, such as those of the encoded target."""
     values = np.asarray(v, dtype=np.float64) + 0.0  # -0.0 and 0.0 are the same number: both become 0.0
@@ -235,7 +247,7 @@ def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     return deviation.T @ (RAISED * w) + RAISED * mean**2 * zeros, matrix.power(2).T @ (RAISED * w)
 
 
-def products(theta: Array, matrix: Any, outputs: int = 1) -> Array:
+def column_products(theta: Array, matrix: Any, outputs: int = 1) -> Array:
     """Return the products theta X of a stack of row vectors theta, summed in float64, with one pass over X.
 
     With several outputs, the entries of each stand one after the other in theta, and the products of a column with all of them

@@ -25,7 +25,7 @@ Statement = tuple[int, int, int, frozenset[int]]
 
 
 @dataclass(frozen=True)
-class Rules:
+class StatedRules:
     """The statements, one entry for each; members stand one after the other. Features are those of the larger matrix."""
 
     feature: Index
@@ -57,13 +57,13 @@ class Rules:
         owner, place = states.owner[ours], place[ours]
         at = np.full((len(states.node), len(self.known)), OUT, dtype=np.int8)
         at[owner, place] = np.where(states.inside[ours], IN, OPEN)
-        left = self._settle(at)
+        left = self.settle(at)
         found = np.full(len(states.index), OPEN, dtype=np.int8)
         found[ours] = at[owner, place]
         states = replace(states, inside=states.inside | (found == IN))
         return states.keep(found != OUT).only(left)
 
-    def _settle(self, at: Array) -> Mask:
+    def settle(self, at: Array) -> Mask:
         """Decide what follows, one row for each region; return which regions contradict nothing."""
         feature, members = self.places
         left = np.ones(len(at), dtype=bool)
@@ -86,10 +86,11 @@ class Rules:
                 return left
 
 
-def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> Rules | None:
+def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> StatedRules | None:
     """Return the statements of a certificate, None if it has none; refuse what is no statement about features."""
-    if "rule_feature" not in arrays:
+    if not arrays.keys() & set(NAMES):
         return None
+    require(arrays.keys() >= set(NAMES), "some arrays of the rules are missing.")
     feature, low, high, ends, members = (arrays[name] for name in NAMES)
     sizes = np.diff(ends, prepend=0)
     require(len(ends) > 0 and (sizes > 0).all() and ends[-1] == len(members), "rule_ends is not that of the members of rules.")
@@ -99,10 +100,10 @@ def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> Rules | None:
     require_all((feature < 0) | (heads[feature] == feature), "rule_feature names columns that do not head their groups")
     blocks = Blocks.of(members * outputs, sizes)
     require(bool((blocks.sizes == sizes).all()), "rule_members names a feature twice in one rule.")
-    return Rules(np.where(feature < 0, -1, feature * outputs), low, high, blocks)
+    return StatedRules(np.where(feature < 0, -1, feature * outputs), low, high, blocks)
 
 
-def statements_of(arrays: dict[str, NDArray[Any]]) -> set[Statement]:
+def claimed_statements(arrays: dict[str, NDArray[Any]]) -> set[Statement]:
     """Return the statements of a certificate, in no order."""
     if "rule_feature" not in arrays:
         return set()
@@ -144,7 +145,7 @@ def stated_rules(rules: Iterable[Any], heads: Index, names: list[str], labels: l
 def describe_rules(arrays: dict[str, NDArray[Any]], longest: int) -> list[str]:
     """Return the statements in words, the first few one by one."""
     lines = []
-    found = sorted(statements_of(arrays), key=lambda each: (each[0], sorted(each[3]), each[1], each[2]))
+    found = sorted(claimed_statements(arrays), key=lambda each: (each[0], sorted(each[3]), each[1], each[2]))
     for feature, low, high, members in found[:longest]:
         several = sorted(members)
         shown = ", ".join(map(str, several[:longest])) + (

@@ -15,9 +15,9 @@ Rows that agree on the columns of a support form a cell, which holds P rows with
 
        D = E - max(B S, A S),       S = sum_j max(l_j v_j, u_j v_j).
 
-   Of features of which at most so many have points, S takes the largest terms only, less the price of each. The numbers r_i are
+   Of features of which only some may have points, S takes the largest terms only, less the price of each. The numbers r_i are
    those of any model: r_i = 1 / (1 + exp(y_i eta_i)), with those of one label made smaller by one factor, so that they sum to
-   zero. Where the intercept is a number of points, it is the coefficient of a column of ones: then the r_i stay as they are.
+   zero. Where the intercept is a number of points, it is the coefficient of a column of ones: then the r_i stay unchanged.
 
 Rounding: the factor exists exactly, and the numbers here are those of that point with few relative errors. What sums over cells
 make of these errors is taken off.
@@ -66,7 +66,7 @@ def dual_point(P: Array, N: Array, eta: Array, balanced: bool) -> tuple[Array, A
 
 
 class Limits(NamedTuple):
-    """What a card may do: a scale from `least` to `most`, and at most so many columns, that for the intercept included."""
+    """What a card may do: a scale from `least` to `most`, and at most this many columns, that for the intercept included."""
 
     least: float
     most: float
@@ -74,7 +74,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DistinctRows:
     """The distinct rows of X, with what each weighs of either label.
 
     Attributes
@@ -97,14 +97,14 @@ class Rows:
     ones: int = -1
 
     @staticmethod
-    def of(X: NDArray[np.uint8], y: Array, weights: Array | None, price: float = 0.0, ones: int = -1) -> Rows:
+    def of(X: NDArray[np.uint8], y: Array, weights: Array | None, price: float = 0.0, ones: int = -1) -> DistinctRows:
         """Return the rows of data with labels -1 and +1."""
         packed = np.ascontiguousarray(np.packbits(X, axis=1) if X.max(initial=0) <= 1 else X)
         keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0] if packed.shape[1] else np.zeros(len(X), "V1")
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         w, inverse = np.ones(len(y)) if weights is None else weights, inverse.ravel()
         P, N = (np.bincount(inverse, np.where(side, w, 0.0), len(first)).astype(np.float64) for side in (y > 0.0, y < 0.0))
-        return Rows(X[first], P, N, 1.0 / len(y) if weights is None else 1.0, weights is None, price, ones)
+        return DistinctRows(X[first], P, N, 1.0 / len(y) if weights is None else 1.0, weights is None, price, ones)
 
     @cached_property
     def total(self) -> float:
@@ -123,7 +123,7 @@ class Rows:
         return [int(each) + 1 for each in self.X.max(axis=0, initial=1)]
 
     def cost(self, columns: int) -> float:
-        """Return the price of so many columns, that for the intercept included."""
+        """Return the price of that many columns, that for the intercept included."""
         return self.price * (columns - (self.ones >= 0))
 
     @property
@@ -312,7 +312,7 @@ class Rows:
             )
             yield [int(rest[i])], (rest[i + 1 :][first], rest[i + 1 :][second]), H
 
-    def blocks(self, prefix: list[int], rest: NDArray[np.int64]) -> Blocks:
+    def blocks(self, prefix: list[int], rest: NDArray[np.int64]) -> CellBlocks:
         """Return the rows of the cells of a prefix that have both labels: another cell has no entropy, nor have its parts."""
         code = self.codes(prefix)
         order = np.argsort(code, kind="stable")
@@ -329,7 +329,7 @@ class Rows:
                 rows = rows[side[rows] > 0.0]
                 block = np.ascontiguousarray(X[rows], dtype=exact)
                 parts.append(((block * side[rows].astype(exact)[:, None]).T.copy(), block))
-        return Blocks(totals[:, mixed], parts, len(rest), self.P.dtype)
+        return CellBlocks(totals[:, mixed], parts, len(rest), self.P.dtype)
 
     def pair_entropy(self, totals: Array, grams: Array) -> Array:
         """Return H of cells cut by all pairs of columns, of which `grams` has the counts: labels, cells, columns, columns."""
@@ -344,7 +344,7 @@ class Rows:
         return self.cell_entropy(*counts.reshape(2, -1, len(first)))
 
 
-class Blocks:
+class CellBlocks:
     """Rows of cells as matrices, with the counts of all pairs of columns in each: labels, cells, columns, columns."""
 
     def __init__(self, totals: Array, parts: list[tuple[Array, Array]], columns: int, dtype: Any) -> None:

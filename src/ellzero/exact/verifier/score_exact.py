@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ellzero.exact.verifier.exact_arithmetic import Exact, rational
-from ellzero.exact.verifier.score_bounds import Array, Counts, Limits, Rows
+from ellzero.exact.verifier.score_bounds import Array, Counts, DistinctRows, Limits
 
 ARITHMETIC = Exact()
 
 
 @dataclass(frozen=True, eq=False)
-class ExactRows(Rows):
-    """The distinct rows, with rational numbers in the place of float64."""
+class ExactRows(DistinctRows):
+    """The distinct rows, with rational numbers instead of float64."""
 
     @staticmethod
     def exactly(X: NDArray[np.uint8], y: Array, weights: Array | None, price: float, ones: int) -> ExactRows:
         """Return the rows of data with labels -1 and +1, with the exact sums of their weights."""
-        found = Rows.of(X, y, weights)
+        found = DistinctRows.of(X, y, weights)
         exact = ExactRows(found.X, found.P, found.N, 1.0, False, price, ones)
         w = np.ones(len(y)) if weights is None else weights
         place = {row.tobytes(): i for i, row in enumerate(found.X)}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.bounds import BUDGET_SLACK
 from ellzero.exact.verifier.losses import claimed_loss
-from ellzero.exact.verifier.rules import describe_rules, stated_rules, statements_of
+from ellzero.exact.verifier.rules import claimed_statements, describe_rules, stated_rules
 
 Array = NDArray[np.float64]
 Header = dict[str, Any]
@@ -160,7 +160,7 @@ def other_arrays(header: Header, arrays: Arrays, wanted: Mapping[str, Any], name
         out.append("groups is not as expected: the certificate is about other groups of the columns.")
     if "rules" in wanted:
         heads = arrays.get("group", np.arange(p))
-        if statements_of(arrays) != stated_rules(wanted["rules"] or (), heads, names, labels):
+        if claimed_statements(arrays) != stated_rules(wanted["rules"] or (), heads, names, labels):
             out.append("rules is not as expected: the certificate is about other rules on the features.")
     if "sample_weight" in wanted:
         given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)

@@ -100,8 +100,8 @@ function showCalculator(model, c) {
   const balanced = report.balanced ? " The classes were weighted in the fit: the probability is not that of the data." : "";
   byId("calculator-note").textContent =
     `Enter what is known. At first, every value is the median, or the most common. The model has ${sizeWords(model)} and was ` +
-    `fitted on all ${report.subjects}.${balanced} ${report.test ? "" : "It has not been tested on other data, and "}` +
-    `${report.test ? "It " : ""}decides nothing.`;
+    `fitted on all ${report.subjects}.${balanced} ${report.test ? "" : "It has not been tested on other data. "}` +
+    "It informs a decision, and does not make one.";
   showAnswer(model, c);
 }
 

@@ -30,7 +30,7 @@ function drawScore(box, at, choose) {
     y: limits,
     xTicks: axis.ticks,
     height: 280,
-    xTitle: "features in the model",
+    xTitle: `${report.unit}s in the model`,
     yTitle: name,
     logarithmic,
     yTicks: logarithmic ? logTicks(...limits) : null,
@@ -91,7 +91,7 @@ function drawAlong(box, legend, at, c) {
     y: widen(Math.min(0, ...all), Math.max(0, ...all)),
     xTicks: axis.ticks,
     height: 320,
-    xTitle: "features in the model",
+    xTitle: `${report.unit}s in the model`,
     yTitle: "effect of one standard deviation",
     label: "Effects of the features in the models of all sizes",
   });
@@ -339,7 +339,7 @@ function drawStability(box, at) {
     shape(
       "text",
       { x: left + (cell * columns) / 2, y: bottom + 38, "text-anchor": "middle", class: "title" },
-      "features in the model",
+      `${report.unit}s in the model`,
     ),
   );
   replace(box, rows.length ? svg : html("p", { class: "muted" }, "No model uses any feature."));

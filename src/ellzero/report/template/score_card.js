@@ -6,10 +6,10 @@ function startCard() {
   const card = report.score_card;
   if (!card) return;
   byId("card-section").hidden = false;
-  const area = card.auc === null ? "" : ` In held-out rows its AUC is ${fixed(card.auc, 3)}.`;
+  const area = card.auc === null ? "" : ` (held-out AUC ${fixed(card.auc, 3)})`;
   byId("card-note").textContent =
     `The same question without a computer: tick what applies to one ${report.subject}, add the points, and read the risk of ` +
-    `${report.cases[1]}. It is a model of its own, with fewer digits than the one above.${area}`;
+    `${report.cases[1]}. The card is a separate, coarser model${area}.`;
   const boxes = card.lines.map((line, i) => {
     const box = html("input", { type: "checkbox", id: `card-${i}` });
     box.addEventListener("change", show);

@@ -17,10 +17,10 @@ const fact = (name, value) => [html("dt", {}, name), html("dd", {}, value)];
 
 function sizeWords(model) {
   if (report.kind === "multiclass" && !report.shared)
-    return `${count(model.k, "feature")} per class${model.k ? ` (${whole(model.size)} in all)` : ""}`;
+    return `${count(model.k, report.unit)} per class${model.k ? ` (${whole(model.size)} in all)` : ""}`;
   return model.size === model.k
-    ? count(model.k, "feature")
-    : `at most ${count(model.k, "feature")} (uses ${whole(model.size)})`;
+    ? count(model.k, report.unit)
+    : `at most ${count(model.k, report.unit)} (uses ${whole(model.size)})`;
 }
 
 function scoreWords(model) {
@@ -406,7 +406,7 @@ function showData() {
   const data = report.data;
   const facts = [
     fact("rows", whole(data.rows)),
-    fact("features", `${whole(data.features)}${data.named ? "" : ", without names: x0, x1, …"}`),
+    fact(`${report.unit}s`, `${whole(data.variables)}${data.named ? "" : ", without names: x0, x1, …"}`),
   ];
   facts.push(
     fact(

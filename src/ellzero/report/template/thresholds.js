@@ -93,7 +93,7 @@ function showThreshold(model) {
   byId("threshold-now").textContent = words;
   byId("prevalence-back").disabled = !byId("prevalence").dataset.own;
   byId("threshold-note").textContent =
-    `A lower threshold finds more of ${report.cases[1]}, and raises more false alarms. Counted on ${whole(report.tested)} held-out ` +
+    `A lower threshold finds more cases and raises more false alarms. Counted on ${whole(report.tested)} held-out ` +
     `${report.subjects}, each predicted by a model of this size that had not seen it.`;
   const parts = [share * found, share * (1 - found), (1 - share) * alarms, (1 - share) * (1 - alarms)];
   const [base, counts] = countsOf(parts, found, alarms);
