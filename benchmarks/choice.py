@@ -39,15 +39,15 @@ Found = dict[str, list[dict[str, Any]]]
 INTRODUCTION = f"""# What cross-validation chooses with nothing set
 
 `L0ClassifierCV()` and `L0RegressorCV()` with nothing set (`rule="auto"`), and what `rule="sparse"` and `rule="best"` choose
-among the same models, compared with `LogisticRegressionCV(penalty="l1", solver="liblinear", Cs=10, cv=5, scoring="roc_auc")` and
-`LassoCV(cv=5)`. All learn from the same rows, with columns standardised there, and are judged on other rows, by the area under
-the ROC curve (AUC) or by R2. Real sets: random 65 % of the rows (at most 2,000), stratified. Drawn sets: new rows and new
-effects for each split, 600 columns (1,000 in the setting of Figure 2).
+among the same models, compared with `LogisticRegressionCV(penalty="l1", solver="liblinear", Cs=10, cv=5,
+scoring="roc_auc")` and `LassoCV(cv=5)`. All learn from the same rows, with columns standardised there, and are judged on
+other rows, by the area under the ROC curve (AUC) or by R2. Real sets: random 65 % of the rows (at most 2,000), stratified.
+Drawn sets: new rows and new effects for each split, 600 columns (1,000 in the setting of Figure 2).
 
-Differences are paired, split by split, with their standard errors; splits of a real set share rows, so these are too small. "Log
-loss" is ours less that of l1, as a share of that of l1, which for this has `scoring="neg_log_loss"`. A share of features is that
-of l1's. Seconds are of processor time on one thread, the median of the ratios; liblinear is the faster of l1's solvers. It stops
-early, and so leaves more features than there are rows.
+Differences are paired, split by split, with their standard errors; splits of a real set share rows, so these are too small.
+"Log loss" is ours less that of l1, as a share of that of l1, which for this has `scoring="neg_log_loss"`. A share of
+features is that of l1's. Seconds are of processor time on one thread, the median of the ratios; liblinear is the faster of
+l1's solvers. It stops early, and so leaves more features than there are rows.
 
 ![AUC against features](choice.png)
 

@@ -122,7 +122,7 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
         choices=("auto", "best", "one_se", "sparse"),
         default="auto",
         help="the smallest model not clearly worse than the best (default), the best, the smallest within one standard error, "
-        "or the smallest of which strong evidence does not say that it is worse",
+        "or one with still fewer features",
     )
     group.add_argument(
         "--penalty", choices=("auto", "l0", "l0l1", "l0l2"), default="auto", help="what is tried beside L0 (default: all)"

@@ -22,6 +22,7 @@ class SizeArguments:
     lambda_2: float = 1e-3
     algorithm: str = "local_search"
     criterion: str = "ebic"
+    n_candidates: int | None = None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

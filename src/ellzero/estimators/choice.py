@@ -12,7 +12,7 @@ from scipy import sparse, stats
 
 from ellzero.base.notebook import html_table
 from ellzero.estimators.choice_rules import GROWTH, RULES
-from ellzero.estimators.scoring import Parts, is_loss, name_score
+from ellzero.estimators.scoring import NEGATIVE_LOSS, Parts, is_loss, name_score
 from ellzero.plots import plot_trade
 from ellzero.tables.optional import need
 
@@ -260,6 +260,7 @@ def explain(columns: Sequence[Column], chosen: Place, *, rule: str, scoring: str
     name, sign = name_score(scoring, loss), -1.0 if is_loss(scoring) else 1.0
     extreme = "lowest" if sign < 0.0 else "highest"
     among = f"of {len(places)} models" if len(places) > 1 else "of one model"
+    where = "on the same rows" if scoring == NEGATIVE_LOSS else "in the same folds"
     value = f"{sign * model.score:.4g} +- {model.standard_error:.2g}"
     if at == best:
         why = f"{model}: its {name}, {value}, is the {extreme} {among}"
@@ -273,9 +274,7 @@ def explain(columns: Sequence[Column], chosen: Place, *, rule: str, scoring: str
         if rule == "one_se":
             close = f"is within one standard error ({first.standard_error:.2g}) of {of_best}"
         else:
-            close = (
-                f"is not clearly worse than {of_best}: it is behind by {model.behind:.2g} +- {model.error:.2g} on the same rows"
-            )
+            close = f"is not clearly worse than {of_best}: it is behind by {model.behind:.2g} +- {model.error:.2g} {where}"
         why = f"{model}: the smallest {among} whose {name}, {value}, {close}"
     return Choice(model, trade_of(columns, at, best, candidate), why + ".", name, sign < 0.0)
 

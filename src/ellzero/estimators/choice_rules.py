@@ -54,8 +54,8 @@ is saved pays for more values of lambda_2."""
 
 FOLDS = 5
 
-RULES = {"auto": (0.16, 0.03), "sparse": (0.025, 0.12)}
-"""A smaller model is taken if it is not worse than the best one at this level of significance (one standard error, or two), and
+RULES = {"auto": (0.025, 0.03), "sparse": (0.025, 0.12)}
+"""A smaller model is taken if it is not worse than the best one at this level of significance (about two standard errors), and
 loses at most this share of what the best one gains on the model without features. The level alone would trust noise: with few
 rows, models that are much worse are not significantly worse."""
 

@@ -202,8 +202,11 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     Parameters
     ----------
     loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
-    penalty : {"l0l2", "l0l1", "l0"}
-        Whether lambda_2 or lambda_1 is chosen along with lambda_0.
+    penalty : {"auto", "l0l2", "l0l1", "l0"}
+        The models to compare. "l0l2", "l0l1": those of lambda_0 with several values of lambda_2 or lambda_1; "l0l1" goes down
+        to lambda_0 = 0, which is plain l1. "auto": both with fewer values, elastic nets (lambda_0 = 0), and refits of the nets'
+        features with lambda_2 alone. It is "l0l2" where a setting is about lambda_0: a grid, a cost of features or
+        ``unpenalized``, ``select="size"``, ``algorithm="exact"``.
     lambda_0 : decreasing grid, optional
         By default that of a path of all rows (log-spaced with ``multi_class="ovr"`` and more than two classes).
     n_lambda : int, optional
@@ -211,8 +214,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     lambda_min_ratio : float
         The grid ends at this share of its first point.
     shrinkage : decreasing grid, optional
-        Values of lambda_2 (or lambda_1). By default it climbs a ladder of values, up or down from its middle, as long as the
-        held-out score rises.
+        Values of lambda_2 (or lambda_1).
     n_shrinkage : int, optional
         So many values over four decades instead.
     cv : int, splitter or iterable of (training rows, test rows)
@@ -221,17 +223,15 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
         Any of scikit-learn's scorers; by default the held-out loss (its negative, so that greater is better).
     select : {"lambda_0", "size"}
         What models of different folds have in common: the penalty, or the number of features.
-    rule : {"auto", "best", "one_se"}
-        The smallest model whose held-out loss is within 1 % of the lowest (the best one, if ``scoring`` is not a loss), the
-        best, or the smallest within one standard error of the best.
-    average : int, optional
-        The estimator may be the mean of so many models, added while that improves the held-out score by 0.3 %. Its support
-        is that of all of them together, and ``choice_`` names them. By default up to three with ``rule="auto"``, but one with
-        another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
-        than 1,000 rows.
+    rule : {"auto", "best", "one_se", "sparse"}
+        "auto" and "sparse": the smallest model that is not clearly worse than the best one. Scores are compared row by row
+        (fold by fold, if ``scoring`` is given): it is behind by at most two standard errors of the difference, and by 3 % of
+        what the best gains on the model without features; with "sparse", 12 %. "one_se": the smallest
+        within one standard error of the best score. "best": the best mean score.
     max_support : int, optional
-        The largest size, of a mean of models, too. By default single models have at most 50, with more than 150 rows a third
-        of them, but at most 150; 50 with ``select="size"``. There is a warning if the chosen model is that large.
+        The largest size. By default models with lambda_0 have at most 50 features, with more than 150 rows a third of them, but
+        at most 150; 50 with ``select="size"``; elastic nets two for each row. There is a warning if the chosen model is that
+        large.
     algorithm : {"cd", "local_search", "iht", "exact"}
         Of all fits: coordinate descent is several times as fast, local search finds better models where features are
         correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.
@@ -250,10 +250,9 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     Attributes
     ----------
     cv_results_ : CrossValidation: scores of all models; it plots itself
-    choice_ : Choice: the chosen model or models, and in ``choice_.why`` the reason in a sentence
-    lambda_0_, lambda_1_, lambda_2_ : what was chosen, of the best model if the estimator is the mean of several;
-        ``lambda_0_`` stays None with ``select="size"``
-    k_ : number of features that the model uses and pays for, of all classes (and of all models of a mean) together
+    choice_ : Choice: the chosen model, in ``choice_.why`` the reason in a sentence, and what other sizes give; it plots itself
+    lambda_0_, lambda_1_, lambda_2_ : what was chosen; ``lambda_0_`` stays None with ``select="size"``
+    k_ : number of features that the model uses and pays for, of all classes together
     best_score_ : mean held-out score of the chosen model
     classes_, multi_class_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
     feature_names_in_ :
@@ -263,9 +262,11 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     --------
     >>> import ellzero as ez
     >>> X, y, truth = ez.datasets.make_classification(300, 100, 3, s=3.0, random_state=0)
-    >>> model = ez.L0ClassifierCV(rule="one_se", n_jobs=2).fit(X, y)
+    >>> model = ez.L0ClassifierCV(rule="sparse", n_jobs=2).fit(X, y)
     >>> model.support_.tolist() == truth.nonzero()[0].tolist()
     True
+    >>> model.choice_.to_frame()["size"].tolist()[:4]
+    [0, 1, 2, 3]
 
     """
 
@@ -280,7 +281,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, Comparison
     ----------
     loss, huber_delta :
         As in :class:`ellzero.L0Regressor`. Held-out losses are of this loss, too, unless ``scoring`` is given.
-    penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
+    penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, max_support,
     algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, feature_names,
     bound, gap, time_limit, tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
