@@ -27,7 +27,7 @@ CORE_FAULTS = [
         "e = e * f + 1.0 / 721.0;",
         "exp has an error of 1e-8",
         (
-            "tests/test_core.py",
+            "cpp/tests/losses.cpp",
             "tests/unit/test_losses.py",
             "tests/contract/test_stationarity.py",
             "tests/reference/test_convex_oracles.py",
@@ -39,7 +39,7 @@ CORE_FAULTS = [
         "return {short_by * short_by, -2.0 * y * short_by, z > 0.0 ? 2.0 : 0.0};",
         "return {short_by * short_by, -2.0 * y * short_by, z > 0.0 ? 1.0 : 0.0};",
         "its second derivative is halved",
-        ("tests/test_core.py", "tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py"),
+        ("cpp/tests/losses.cpp", "tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py"),
     ),
     Fault(
         "clipping of dual points",

@@ -691,7 +691,7 @@ def test_many_rows_are_sampled_for_cross_validation(tmp_path):
     weight = np.where(np.arange(len(X)) < 100, 0.0, 1.0)
     summary = write_report(tmp_path / "a.html", X, y, sample_weight=weight, **FAST, time_limit=0)
     assert summary["tested"] == SAMPLED
-    assert summary["plain"].endswith(f"The final model was fitted on all {SAMPLED + 3000:,} rows.")
+    assert summary["plain"].endswith(f"The final model was fitted on all {SAMPLED + 2900:,} rows.")
     assert any(f"{SAMPLED:,} of the {len(X):,} rows" in note for note in summary["data"]["notes"])
     splits = sampled_splits(y, weight, 5, classes=True)
     tests = np.concatenate([test for _, test in splits])

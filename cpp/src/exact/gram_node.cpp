@@ -69,8 +69,11 @@ GramNode::Outcome GramNode::run(const Node& node, const WitnessWatch& watch) {
             return out;
         }
         Form form;
-        make_form(node, region, form, out);
-        const Point point = relax(region, form, root && k == 0);
+        const bool inherited = families_ != nullptr;
+        if (inherited) form = form_of(equations_, *families_, region.in, region.free);
+        else make_form(node, region, form, out);
+        Point point = relax(region, form, root && k == 0);
+        if (inherited && point.bound < setting_.prune_at()) renew_form(region, form, point, out);
         round(region, point);
         const int64_t fixed = fix(region, form, point, out);
         watch.check_bound(out.bound, "its bound is too high");
@@ -129,24 +132,42 @@ bool GramNode::enumerate(const Reduced& region, Outcome& out) {
 }
 
 void GramNode::make_form(const Node& node, const Reduced& region, Form& form, Outcome& out) {
-    if (families_) form = form_of(equations_, *families_, region.in, region.free);
-    else form = first_form(equations_, region);
-    const auto count = std::ssize(region.free);
-    const bool few = static_cast<double>(count) <= few_enough_to_renew * static_cast<double>(tried_);
-    if (families_ && !few && region.in.size() <= decided_) return;
-    const bool first = node.depth == 0 && !families_;
+    form = first_form(equations_, region);
+    const bool first = node.depth == 0;
     auto made =
         improve(equations_, region.in, region.free, form, first ? sweeps_at_root : sweeps, first ? barrier_at_root : barrier);
-    if (!made && !families_) {  // the ridge alone
+    if (!made) {  // the ridge alone
         form.scale(0.0);
         made = improve(equations_, region.in, region.free, form, 0, 0.0);
     }
+    tried_ = std::ssize(region.free);
+    decided_ = region.in.size();
+    families_ = made;
+    if (made) out.made.push_back(made);
+}
+
+void GramNode::renew_form(const Reduced& region, Form& form, Point& point, Outcome& out) {
+    const auto count = std::ssize(region.free);
+    const bool few = static_cast<double>(count) <= few_enough_to_renew * static_cast<double>(tried_);
+    if (!few && region.in.size() <= decided_) return;
     tried_ = count;
     decided_ = region.in.size();
-    if (made) {
+    Form other = form;
+    const auto made = improve(equations_, region.in, region.free, other, sweeps, barrier);
+    if (!made) return;
+    // More mass is not always a better bound: the set of forms is not convex.
+    std::vector<double> beta = beta_, width = width_;
+    const double mu = mu_;
+    if (Point better = relax(region, other, false); better.bound > point.bound) {
+        form = std::move(other);
+        point = std::move(better);
         families_ = made;
         out.made.push_back(made);
+        return;
     }
+    beta_ = std::move(beta);
+    width_ = std::move(width);
+    mu_ = mu;
 }
 
 GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool root) {

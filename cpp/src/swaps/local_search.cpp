@@ -45,12 +45,12 @@ bool nested(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
 }
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample)
+LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample, Desk* lent)
     : problem_(problem),
       effort_(effort),
       wanted_(std::move(wanted)),
       finishes_(sample != nullptr),
-      whole_(problem, outer_drift, nullptr, sample) {
+      whole_(problem, outer_drift, nullptr, sample, lent) {
     wanted_.erase(wanted_.begin(), wanted_.upper_bound(0));
     wanted_.erase(wanted_.upper_bound(most_kicked), wanted_.end());
 }

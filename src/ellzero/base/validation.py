@@ -134,6 +134,11 @@ def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     return np.ascontiguousarray(vector)
 
 
+def weight_of_rows(sample_weight: Any, n: int) -> Array:
+    """Return the weights as they are given, or ones."""
+    return np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
+
+
 def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:
     """Return weights that sum to one; without weights all rows count the same, and rows of weight zero not at all."""
     if sample_weight is None:

@@ -74,13 +74,13 @@ def cautions_on_columns(
 
     `codes` are the numbers of the classes of the rows that count.
     """
-    out = []
+    out, by_class = [], np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[by_class], prepend=-1))
     for j in columns:
-        values = design.matvec(np.array([j], dtype=np.int32), np.ones(1))[counted]
-        order = np.argsort(values, kind="stable")
-        values, along = values[order], codes[order]
-        changes = np.flatnonzero(np.diff(along))
-        if len(changes) == len(np.unique(codes)) - 1 and (values[changes] < values[changes + 1]).all():
+        values = design.matvec(np.array([j], dtype=np.int32), np.ones(1))[counted][by_class]
+        least, largest = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        order = np.argsort(least)
+        if (largest[order][:-1] < least[order][1:]).all():
             whom = f"{listed_classes(classes)} in every row"
             out.append(f"column {shown(feature_name(design.names, int(j)))} alone separates {whom}: is it known beforehand?")
     return out

@@ -22,7 +22,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of
-from ellzero.exact.assumed_bounds import assumed_bounds, check_bounded, squares_are_numbers, with_bounds
+from ellzero.exact.assumed_bounds import assumed_bounds, centre_is_small, check_bounded, squares_are_numbers, with_bounds
 from ellzero.exact.certificate import Certificate, Claim, tree_arrays
 from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.growth import Growth, worth_narrowing
@@ -195,7 +195,8 @@ class Search:
             families=options.diagonals
             and options.checkpoint is None
             and not problem.rules  # enumerated supports need not obey
-            and squares_are_numbers(problem),
+            and squares_are_numbers(problem)
+            and centre_is_small(problem),
             threads=options.threads,
         )
 

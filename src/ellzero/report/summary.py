@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted, safe_line
-from ellzero.base.validation import as_feature_mask
+from ellzero.base.validation import as_feature_mask, weight_of_rows
 from ellzero.design import Design, as_design
 from ellzero.estimators.cautions import cautions_on, cautions_on_columns
 from ellzero.estimators.choice import Column
@@ -119,7 +119,7 @@ def summarise(
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
     column = column.reversed() if estimator._reversed else column
     design = as_design(X)
-    weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = weight_of_rows(sample_weight, design.shape[0])
     summary = describe_setting(estimator, column, design, weight, words)
     summary["data"]["weighted"] = sample_weight is not None
     values = class_numbers(y, estimator._shown_classes())

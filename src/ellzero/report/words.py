@@ -157,7 +157,7 @@ def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     return {
         "note": (
             f"Each point is the mean over {folds} folds, on rows that the models have not seen; bars are one standard error. "
-            f"Green is the chosen size. {why}{limit} Click a point, or move the slider, to see another model."
+            f"Green is the chosen size. {why}{limit}"
         ),
         "stability_note": (
             f"The stronger a cell's colour, the more of the {folds} folds use the feature in their model of that size. A dot "

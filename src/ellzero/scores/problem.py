@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.special import expit
 from ellzero import _core
 from ellzero.exact.verifier.score_bounds import DistinctRows
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, Statement, as_rules
+from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, as_rules
 from ellzero.solvers.paths import core_rules
 
 Array = NDArray[np.float64]
@@ -90,6 +90,11 @@ class ScoreProblem:
         return DistinctRows.of(self.X, self.y, self.weights, self.price, self.ones)
 
     @property
+    def w(self) -> Array:
+        """What the rows count beside each other."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @property
     def ones(self) -> int:
         """The place of the column for the intercept, or -1."""
         return self.X.shape[1] - 1 if self.whole_intercept else -1
@@ -108,22 +113,6 @@ class ScoreProblem:
     def by_size(self) -> bool:
         """Whether supports are those of the cards, each size by itself; else a larger support has the cards of smaller ones."""
         return self.rules is not None or self.price > 0.0
-
-    @cached_property
-    def conflict(self) -> NDArray[np.uint8]:
-        """Return which columns exclude each other; empty if none do."""
-        p = self.X.shape[1]
-        pairs = [each.members for each in self.statements if each.feature < 0 and each.high == 1]
-        out = np.zeros((p, p) if pairs else (0, 0), dtype=np.uint8)
-        for members in pairs:
-            out[np.ix_(members, members)] = 1
-        np.fill_diagonal(out, 0)
-        return out
-
-    @property
-    def statements(self) -> Sequence[Statement]:
-        """What the rules say."""
-        return () if self.rules is None else self.rules.statements
 
     def possible(self, inside: Iterable[int], maybe: Iterable[int]) -> bool:
         """Return whether the rules may hold for a card with some columns, and perhaps some others."""
@@ -186,14 +175,13 @@ class ScoreProblem:
         """Return the data and the limits for the core."""
         counted = np.flatnonzero(self.y != 0.0)
         X, y = self.X[counted], self.y[counted]
-        w = np.ones(len(y)) if self.weights is None else self.weights[counted]
+        w = self.w[counted]
         core = _core.Scores(
             np.ascontiguousarray(X.T),
             y,
             w,
             low=self.low.astype(np.int32),
             high=self.high.astype(np.int32),
-            conflict=self.conflict.ravel(),
             scale=(self.min_scale, self.max_scale),
             price=self.price / self.rows.unit,
             k=self.size,

@@ -27,7 +27,7 @@ from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
-from ellzero.scores.resuming import resume
+from ellzero.scores.resuming import resume_proof
 
 SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
@@ -166,7 +166,7 @@ class CardProof:
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
         if resumed := self.checkpoint.exists:
-            resume(self)
+            resume_proof(self)
         else:
             self.push(self.root)
         try:

@@ -23,7 +23,7 @@ SAME = ("n", "p", "k", "min_scale", "max_scale", "lambda_0", "whole_intercept", 
 SAME_ARRAYS = ("points_lower", "points_upper", "weights", *NAMES)
 
 
-def resume(proof: CardProof) -> None:
+def resume_proof(proof: CardProof) -> None:
     """Give a proof the card and the tree of its checkpoint."""
     file = proof.checkpoint
     with file.explained():

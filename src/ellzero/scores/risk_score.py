@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
-from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_weights, weight_of_rows
 from ellzero.design.base import all_names
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.estimators.targets import check_positive, ordered_labels
@@ -43,6 +43,7 @@ MOST_LINES = 16  # of the risk table
 CLOSE = 0.01  # the smallest card whose held-out loss is within this share of the lowest is chosen
 LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
+HINT = "ellzero.Thresholds makes yes-or-no columns of numbers, text and missing values"
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
     "optimal": "proved: no card within these limits has a lower loss",
@@ -272,8 +273,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         y, known = self.problem_.y, np.isfinite(self.held_out_) & (self.problem_.y != 0.0)
         if len(np.unique(y[known])) < 2:
             return math.nan
-        weights = None if self.problem_.weights is None else self.problem_.weights[known]
-        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=weights))
+        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=self.problem_.w[known]))
 
     def _set_solution(self, solution: Solution) -> None:
         """Set the card and what is proved of it."""
@@ -303,11 +303,16 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ScoreProblem:
         """Return the checked data and limits."""
-        with quoting_safely(X):
-            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        try:
+            with quoting_safely(X):
+                X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        except InvalidInputError as error:
+            if str(error).startswith("X must hold real numbers"):
+                raise InvalidInputError(f"{str(error).removesuffix('.')}; {HINT}.") from None
+            raise
         table = questions_only(X, self._names())
         n, p = table.shape
-        weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
+        weight = weight_of_rows(sample_weight, n)
         as_weights(weight, n)  # so that negative ones, or zeros only, are refused
         labels = np.asarray(y)
         if self.class_weight is not None:
@@ -406,7 +411,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             found = fold.card(fold.core(as_threads(self.n_jobs)).search(SEARCH_SHARE * float(self.time_limit)))
             card = min(found, fold.null, key=lambda card: card.loss)
             risks[test] = card.risk(card.score(problem.X[test]))
-        w = np.ones(len(y)) if problem.weights is None else problem.weights
+        w = problem.w
         share = np.clip(np.where(y > 0.0, risks, 1.0 - risks), 1e-15, 1.0)
         known = np.isfinite(risks) & (y != 0.0)
         return risks, float(-(w * np.log(share))[known].sum() / w[known].sum()) if known.any() else float("nan")
@@ -551,7 +556,15 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             scores = f"{row.lowest}" if row.lowest == row.highest else f"{row.lowest} to {row.highest}"
             seen = f"{100.0 * row.observed:7.1f}%" if row.rows else "       -"
             text.append(f"{scores:>9}  {100.0 * row.risk:5.1f}%  {seen}  {row.rows:13g}")
-        return "\n".join([*text, "", self.proof_in_words()])
+        return "\n".join([*text, "", self.proof_in_words(), *self.cautions()])
+
+    def cautions(self) -> list[str]:
+        """Return sentences on the risks: that the scale is at its limit, as where questions separate the classes."""
+        check_is_fitted(self)
+        limit = self.problem_.max_scale
+        if not len(self.support_) or self.problem_.min_scale == limit or self.scale_ < limit * (1.0 - 1e-9):
+            return []
+        return [f"The scale is at its limit, max_scale={limit:g}: a larger one would fit these rows better, with bolder risks."]
 
     def _model_content(self, preparation: dict[str, Any] | None = None) -> ModelContent:
         """Return the card as a linear model, for files and for other languages."""
@@ -606,8 +619,7 @@ def questions_only(X: Any, names: list[str]) -> NDArray[np.uint8]:
         row, column = (int(each) for each in np.argwhere(~good)[0])
         raise InvalidInputError(
             f"column {quoted(names[column])} of X must hold zeros and ones, or whole numbers up to {LARGEST_NUMBER}, "
-            f"got {quoted(table[row, column].item())}; ellzero.Thresholds makes yes-or-no columns of numbers, text and missing "
-            "values."
+            f"got {quoted(table[row, column].item())}; {HINT}."
         )
     return np.ascontiguousarray(table, dtype=np.uint8)
 

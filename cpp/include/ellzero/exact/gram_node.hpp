@@ -49,6 +49,8 @@ class GramNode {
     double paid() const { return setting_.options.lambda_0 * static_cast<double>(region_.in().size()); }
     bool enumerate(const Reduced& region, Outcome& out);
     void make_form(const Node& node, const Reduced& region, Form& form, Outcome& out);
+    // Where enough was decided since the form was made: tries another, and takes it with its point if that has a better bound.
+    void renew_form(const Reduced& region, Form& form, Point& point, Outcome& out);
     Point relax(const Reduced& region, const Form& form, bool root);
     // Fixes features by the point; keeps it if it does anything. Returns the number of features that were fixed, -1 if nothing
     // is left.

@@ -45,6 +45,7 @@ LAST_FEATURES = 3  # that are enumerated
 MOST_CANDIDATES = 256  # supports that are computed from the rows
 BLOCK_BYTES = 64 * 2**20
 ROWS = 1024  # of a block of sums
+SHARE_OF_DIVISION = 2.0**-12  # times the error of an entry: above the rounding of x / spread
 
 
 class Equations(NamedTuple):
@@ -338,23 +339,29 @@ def normal_equations(X: Any, y: Array, w: Array, spread: Array, centred: bool, u
             np.zeros((left.shape[1], right.shape[1])),
         )
 
-    def about_mean(z: Array) -> tuple[Array, Array]:
-        mean = product(w[:, None], z)[0] / total if centred else np.zeros(z.shape[1])
-        size = np.sqrt(((z * root[:, None]) ** 2).sum(axis=0)) + np.abs(mean) * math.sqrt(total)
-        return (z - mean) * root[:, None], size
+    error = 4.0 * (ROWS + n / ROWS + 64) * unit
+
+    def about_mean(z: Array, least: float = 0.0) -> tuple[Array, Array]:
+        """Return columns less their means, and their sizes, of which `least` is a share of those about zero."""
+        whole = np.sqrt(((z * root[:, None]) ** 2).sum(axis=0))
+        if not centred:
+            return z * root[:, None], whole
+        mean = product(w[:, None], z)[0] / total
+        rest = (z - mean) * root[:, None]
+        share = max(least, math.sqrt(error))
+        return rest, np.sqrt((rest * rest).sum(axis=0)) + share * (whole + np.abs(mean) * math.sqrt(total))
 
     width = max(1, BLOCK_BYTES // (8 * n))
     parts = [slice(start, min(start + width, p)) for start in range(0, p, width)]
     with np.errstate(all="ignore"):  # what is not finite proves nothing
         target, size = about_mean(y[:, None])
         for k, part in enumerate(parts):
-            mine, sizes[part] = about_mean(dense(X[:, part]) / spread[part])
+            mine, sizes[part] = about_mean(dense(X[:, part]) / spread[part], SHARE_OF_DIVISION)
             gram[part, part], cross[part] = product(mine, mine), product(mine, target)[:, 0]
             for other in parts[:k]:
                 gram[part, other] = product(mine, about_mean(dense(X[:, other]) / spread[other])[0])
                 gram[other, part] = gram[part, other].T
         square = float(product(target, target)[0, 0])
-    error = 4.0 * (ROWS + n / ROWS + 64) * unit
     return Equations(gram, cross, square, sizes * (1.0 + 64 * unit * ROWS), float(size[0]) * (1.0 + 64 * unit * ROWS), error)
 
 
