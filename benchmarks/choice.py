@@ -1,16 +1,19 @@
 """The model that cross-validation chooses with nothing set, compared with scikit-learn's l1.
 
 Run it with `make bench-choice`; ELLZERO_DATA names the folder with the data sets. Every fit is recorded in build/choice, so
-that an interrupted run goes on where it ended; delete the records of a rule after changing it.
+that an interrupted run goes on where it ended; delete the records of a rule after changing it. With ELLZERO_CHOICE_RECORDED
+set, the report is of what is recorded so far.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,7 @@ FIGURE = ROOT / "benchmarks" / "results" / "choice.png"
 QUICK_SPLITS = 2
 CURVE_SPLITS = 3  # that the curves of the figure are means of
 RULES = ("auto", "sparse", "best")
+RECORDED_ONLY = "ELLZERO_CHOICE_RECORDED" in os.environ  # report the fits that are recorded, and do no others
 Found = dict[str, list[dict[str, Any]]]
 INTRODUCTION = f"""# What cross-validation chooses with nothing set
 
@@ -160,15 +164,23 @@ def described(predicted: Any, loss: float, features: int, split: Split) -> dict[
     return {"features": features, "score": score(split, predicted), "loss": float(loss), "rows": len(split.y)}
 
 
+def file_of_record(data: DataSet, number: int, rule: str) -> Path:
+    return RECORDS / f"{data.name.replace(' ', '_').replace(',', '')}-{number}-{rule}.json"
+
+
 def record_of(data: DataSet, number: int, rule: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what was recorded of a fit, or do it and record it."""
-    file = RECORDS / f"{data.name.replace(' ', '_').replace(',', '')}-{number}-{rule}.json"
+    file = file_of_record(data, number, rule)
     if not file.exists():
         with threadpool_limits(1):
             found = work()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found))
     return json.loads(file.read_text())
+
+
+def is_recorded(data: DataSet, number: int, rules: Iterable[str]) -> bool:
+    return all(file_of_record(data, number, rule).exists() for rule in rules)
 
 
 def measure(data: DataSet, quick: bool) -> Found:
@@ -178,7 +190,8 @@ def measure(data: DataSet, quick: bool) -> Found:
     if data.drawn:
         fits["l0l1"] = partial(ours, penalty="l0l1")
     out: Found = {rule: [] for rule in ("peer", "curve", *RULES, *(["l0l1"] if data.drawn else []))}
-    for number in range(min(data.splits, QUICK_SPLITS) if quick else data.splits):
+    splits = range(min(data.splits, QUICK_SPLITS) if quick else data.splits)
+    for number in splits if not RECORDED_ONLY else [each for each in splits if is_recorded(data, each, fits)]:
         made: list[Split] = []
 
         def fit_with(fit: Callable[[Split, bool], dict[str, Any]], number: int = number, made: list[Split] = made) -> Any:
@@ -284,13 +297,13 @@ def header(peer: str, measure: str, loss: str, drawn: bool) -> list[str]:
 
 
 def section(title: str, sets: list[DataSet], quick: bool) -> Section:
-    all_found = {data.name: measure(data, quick) for data in sets}
+    all_found = {data.name: found for data in sets if (found := measure(data, quick))["peer"]}
     out = Section(title, raw=[{"set": name, "found": found} for name, found in all_found.items()])
     names = ("l1", "accuracy", "log loss") if sets is CLASSES else ("lasso", "R2", "squared error")
     names = ("l1", "AUC", "log loss") if sets in (TUNED, ONCE) else names
     parts = []
     for drawn in (False, True):
-        rows = [row_of(data.name, all_found[data.name]) for data in sets if data.drawn == drawn]
+        rows = [row_of(data.name, all_found[data.name]) for data in sets if data.name in all_found and data.drawn == drawn]
         if rows:
             parts.append(table(header(*names, drawn), rows))
     out.text = "\n\n".join([*parts, means_text(list(all_found.values()))])
@@ -298,6 +311,8 @@ def section(title: str, sets: list[DataSet], quick: bool) -> Section:
 
 
 def means_text(all_found: list[Found]) -> str:
+    if not all_found:
+        return "No fit is recorded."
     times = np.exp(np.mean(np.log([seconds_of(found) for found in all_found])))
     rules = "; ".join(summary_of(all_found, rule) for rule in RULES)
     return f"Means over {len(all_found)} sets: {rules}. Seconds (geometric mean of the ratios): {times:.2f}."
@@ -305,7 +320,10 @@ def means_text(all_found: list[Found]) -> str:
 
 def together(quick: bool) -> Section:
     """The means over both groups of classification sets."""
-    return Section("All sets of two classes together", means_text([measure(data, quick) for data in TUNED + ONCE]))
+    return Section(
+        "All sets of two classes together",
+        means_text([found for data in TUNED + ONCE if (found := measure(data, quick))["peer"]]),
+    )
 
 
 def main() -> None:

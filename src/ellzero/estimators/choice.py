@@ -131,7 +131,7 @@ class Candidate:
     def __str__(self) -> str:
         values = {"lambda_0": self.lambda_0, "lambda_1": self.lambda_1, "lambda_2": self.lambda_2}
         penalties = [f"{name} = {value:.3g}" for name, value in values.items() if value]
-        penalties += [f"refit of l1's at {self.lasso:.3g}"] if self.lasso else []
+        penalties += [f"features of lambda_1 = {self.lasso:.3g}, refitted"] if self.lasso else []
         return count_features(self.size) + (f" ({', '.join(penalties)})" if penalties else "")
 
 
