@@ -246,7 +246,7 @@ def card_row(section: Section, data: Questions, k: int, seconds: float, deadline
 
 
 def proved(quick: bool, most: float) -> Section:
-    """Return losses, seconds and gaps of the tables of the design; no card is begun after so many seconds."""
+    """Return losses, seconds and gaps of the tables of the design; no card is begun after that many seconds."""
     section = Section("Cards, proved")
     names, lacking = present(*(["heart"] if quick else TABLES))
     rows, deadline, left = [], time.monotonic() + most, []
