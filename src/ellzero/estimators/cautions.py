@@ -70,7 +70,7 @@ def cautions_on_output(used: int, names: Sequence[str], rows: list[int], apart: 
 def cautions_on_columns(
     design: Design, columns: Sequence[int], codes: NDArray[np.int64], counted: NDArray[np.bool_], classes: Sequence[object]
 ) -> list[str]:
-    """Return a caution for each of some columns that alone tells all classes apart: its values may follow from the target.
+    """Return a caution for each of some columns that alone separates all classes: its values may follow from the target.
 
     `codes` are the numbers of the classes of the rows that count.
     """

@@ -87,7 +87,8 @@ def folds_for(cv: int, y: NDArray[Any]) -> int:
         raise InvalidInputError(f"cv needs at least two rows of each class, y has one of class {labels[members.argmin()]!s}.")
     if rarest < cv:
         warnings.warn(
-            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has no more rows.", stacklevel=6
+            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has only {rarest} rows.",
+            stacklevel=6,
         )
     return min(cv, rarest)
 

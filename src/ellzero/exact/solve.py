@@ -65,10 +65,9 @@ def solve(
         ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
         coordinate descent ("bnb") or local search finds, the paper's assumption.
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
-        the loss itself limits the coefficients, with more rows than columns, of which none is a combination of others and there
-        are at most 2,000: that is ordinary best-subset selection. For the losses of labels it does so where the columns do not
-        separate the classes. Elsewhere one of the two must be given, or ``lower`` and ``upper`` (of the columns that cause the
-        trouble, at least), and the error says why.
+        the loss itself limits the coefficients if X has full column rank, more rows than columns, and at most 2,000 columns:
+        that is ordinary best-subset selection. With the losses of labels, the columns must not separate the classes either.
+        Otherwise give ``lambda_1``, ``lambda_2``, or ``lower`` and ``upper`` of the columns that the error names.
     gap : float
         The search ends when ``(objective - lower_bound) / objective`` is at most this. Where the objective is less than 1e-9 of
         the null model's loss, and so may be rounding alone, the gap is relative to that loss. Units of X and y do not matter.

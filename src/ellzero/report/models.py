@@ -107,7 +107,7 @@ def auc_interval(area: float, decision: Array, positive: NDArray[np.bool_], weig
 
 
 def recalibration(positive: NDArray[np.bool_], decision: Array, weight: Array) -> dict[str, list[float]] | None:
-    """Return slope and intercept of the calibration, each with its 95 % interval; None if the classes are told apart.
+    """Return slope and intercept of the calibration, each with its 95 % interval; None if the classes are separated.
 
     The slope is that of the log odds on the decision values: below one, predictions are too extreme. The intercept is fitted
     with a slope of one: above zero, probabilities are too low.

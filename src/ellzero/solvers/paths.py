@@ -108,7 +108,6 @@ def core_problem(problem: Problem, tol: float, few: FewRows | None = None) -> _c
         intercept=intercept,
         tolerance=tol,
         heavy=units.heavy,
-        heavy_unit=units.dual if units.heavy else 1.0,
     )
 
 

@@ -162,6 +162,14 @@ def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
         yield part, dense(matrix[:, part])
 
 
+def selected(matrix: Any, columns: NDArray[np.int64]) -> Iterator[tuple[slice, Array]]:
+    """Yield dense float64 blocks of some columns, in this order, and their places among them."""
+    step = max(1, CHUNK_BYTES // (8 * max(matrix.shape[0], 1)))
+    for start in range(0, len(columns), step):
+        part = slice(start, start + step)
+        yield part, dense(matrix[:, columns[part]])
+
+
 def chunk_width(matrix: Any) -> int:
     """Return the number of columns in a chunk where X is an array in chunks (HDF5, Zarr, Dask), one elsewhere."""
     chunks = getattr(matrix, "chunks", None)
