@@ -269,7 +269,7 @@ MODELLING = [
         "max(1, cores + 1 + int(n_jobs))",
         "max(1, cores + 2 + int(n_jobs))",
         "n_jobs=-1 asks for more threads than there are cores",
-        ("tests/api/test_threads.py", "tests/api/test_bad_input.py", "tests/api"),
+        ("tests/api/test_mistakes.py::test_threads_are_never_more_than_cores",),
     ),
     Fault(
         "bounds on the other scale",
