@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-tables bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-proofs bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-tables bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -80,6 +80,10 @@ bench-multiclass: $(VENV)/.built
 bench-alternatives: $(VENV)/.built
 	$(BIN)/python -m benchmarks.alternatives $(BENCH)
 
+# Sizes of certificates, and seconds to save and verify them; ELLZERO_DATA names the folder with the real data.
+bench-proofs: $(VENV)/.built
+	$(BIN)/python -m benchmarks.proofs $(BENCH)
+
 # FasterRisk lives in an environment of its own: ELLZERO_FASTERRISK_PYTHON names its interpreter.
 bench-scores: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scores $(BENCH)
@@ -136,6 +140,7 @@ fuzz: $(VENV)/.built
 	$(BIN)/python -m fuzz.certificates $(FUZZ)
 	$(BIN)/python -m fuzz.files $(FUZZ)
 	$(BIN)/python -m fuzz.margins $(FUZZ)
+	$(BIN)/python -m fuzz.scores
 
 # The results of all runs so far, as a table.
 fuzz-table: $(VENV)/.built

@@ -44,8 +44,9 @@ INTRODUCTION = """# Many rows
 
 Drawn tables have neighbouring columns with a correlation of 0.5, ten of which matter; "0/1" cuts all columns at 0.5, "mixed"
 has thirds of Gaussian, 0/1 (some rarely 1) and heavy-tailed columns. lambda_2 = 0.0001 throughout, on unscaled columns.
-Each fit runs in a separate process. The tools of a table take turns, twice where that is short, and the better time counts.
-"1" and "2" are threads. "Memory" is the growth of the largest resident memory during the fit, as a share of X.
+Each fit runs in a separate process. The tools of a table take turns, twice where that is short, and the best time counts.
+"1" and "2" are threads. Seconds of one thread are those of the processor, so that other work on the machine hardly matters;
+seconds of two are those of the clock. "Memory" is the growth of the largest resident memory during the fit, as a share of X.
 
 Objectives are recomputed: those of squared error and logistic models of ten features (without lambda_0) after one solver fitted
 the coefficients of each tool's features to many digits. AUC is that of up to 20,000 other rows.
@@ -278,8 +279,8 @@ def targets(bench: Bench, large: bool) -> Section:
     """The table of targets and results."""
     out = Section("Asked and reached")
 
-    def seconds(shape: Shape, work: Work, run: tuple[str, int]) -> float:
-        return float(bench.records(shape, work.name, work.runs(shape))[run].get("seconds", np.nan))
+    def seconds(shape: Shape, work: Work, run: tuple[str, int], of: str = "seconds") -> float:
+        return float(bench.records(shape, work.name, work.runs(shape))[run].get(of, np.nan))
 
     def ratio(shape: Shape, work: Work, peer: str) -> float:
         return seconds(shape, work, work.ours[0]) / seconds(shape, work, (peer, 1))
@@ -303,9 +304,9 @@ def targets(bench: Bench, large: bool) -> Section:
     rows.append(row("L0Classifier(k=10), 100,000 x 50", 2.0, ratio(ten, TEN, "liblinear l1"), "of liblinear's time"))
     rows.append(row("L0ClassifierCV(), 20,000 x 50", 0.2, ratio(one, CV, CV.theirs[0]), "of LogisticRegressionCV's time"))
     for shape in (ten, hundred):
-        gain = seconds(shape, SIZES, million) / seconds(shape, SIZES, ("ellzero", 2))
-        rows.append(row(f"two threads, sizes 1 to 10, {shape.name}", 1.7, gain, "times as fast", most=False))
-    growth = bench.records(hundred, "sizes", SIZES.runs(hundred))[million].get("growth", np.nan)
+        gain = seconds(shape, SIZES, million, "clock") / seconds(shape, SIZES, ("ellzero", 2), "clock")
+        rows.append(row(f"two threads, sizes 1 to 10, {shape.name}, by the clock", 1.7, gain, "times as fast", most=False))
+    growth = seconds(hundred, SIZES, million, "growth")
     rows.append(row("memory, sizes 1 to 10, 1,000,000 x 50", 0.25, growth, "of X"))
     if large:
         for where in ("memory", "column store"):

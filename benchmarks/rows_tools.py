@@ -35,6 +35,7 @@ LAMBDA_2 = 1e-4
 SIZES = range(1, 11)
 STRENGTH = 200.0  # of the one l1 model, which then has about ten features on the drawn tables: C = 200 / n
 SECONDS_TO_SOLVE = 60.0
+REPEATS, SECONDS_FOR_REPEATS = 5, 3.0  # no repeat begins after that many seconds
 CSV = "table.csv"
 # fastsparsegams' own protocol for COMPAS: its penalties multiply sums over rows.
 PROTOCOL_LAMBDA_0, PROTOCOL_LAMBDA_2, PROTOCOL_FOLDS = np.linspace(7.0, 0.8, 8), (1e-5, 1e-3), 5
@@ -127,9 +128,9 @@ def protocol(table: Table, threads: int, fit: Callable[..., list[tuple[Array, fl
     for train, test in KFold(PROTOCOL_FOLDS, shuffle=True, random_state=0).split(table.X):
         X, y = np.asfortranarray(table.X[train]), table.y[train].copy()
         for lambda_2 in PROTOCOL_LAMBDA_2:
-            start = time.perf_counter()
+            start = time.process_time()
             models = fit(X, y, lambda_2, threads)
-            total += time.perf_counter() - start
+            total += time.process_time() - start
             fits.append((train, test, lambda_2 / len(y), models))
     objectives, held_out = [], []
     for train, test, lambda_2, models in fits:
@@ -240,11 +241,26 @@ def measure(argument: dict[str, Any]) -> dict[str, Any]:
     warm_up(tool, table, threads)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-    start = time.perf_counter()
-    found = tool(table, threads)
-    seconds = time.perf_counter() - start
+    found, times = timed(lambda: tool(table, threads), threads)
     growth = (resident("VmHWM") - before) / table.X.nbytes
-    return {"seconds": seconds, "growth": growth} | judged(table, found) | found.told
+    return times | {"growth": growth} | judged(table, found) | found.told
+
+
+def timed(work: Callable[[], Found], threads: int) -> tuple[Found, dict[str, float]]:
+    """Return what the work finds, and its least seconds: of the processor for one thread, so that other processes hardly
+    matter, and by the clock for more. What is short is done again."""
+    clock, processors, found = list[float](), list[float](), Found()
+    while len(clock) < REPEATS and sum(clock) < SECONDS_FOR_REPEATS:
+        start, used = time.perf_counter(), processor_seconds()
+        found = work()
+        clock.append(time.perf_counter() - start)
+        processors.append(processor_seconds() - used)
+    return found, {"clock": min(clock), "seconds": min(processors if threads == 1 else clock)}
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and of those that it waited for."""
+    return sum(use.ru_utime + use.ru_stime for use in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 def write_csv(table: Table) -> None:

@@ -23,7 +23,7 @@ print(f"{len(y)} images of {X.shape[1]} pixels, {len(np.unique(y))} classes")
 # ## Own pixels for each class, or the same for all
 
 # %%
-# Some digits are told apart in every image, of which a fit warns: the sizes of their coefficients mean little.
+# Some digits are separated perfectly, and a fit warns of that: the sizes of their coefficients mean little.
 warnings.simplefilter("ignore", ez.FragileModelWarning)
 own = ez.L0Classifier(k=8, lambda_2=1e-3, multi_class="ovr").fit(X, y)
 shared = ez.L0Classifier(k=20, lambda_2=1e-3, algorithm="cd").fit(X, y)  # coordinate descent takes a second

@@ -47,7 +47,7 @@ def near_peak(record: Record) -> int:
 
 
 def auc_at(record: Record, sizes: NDArray[np.int64]) -> Array:
-    """Return the AUC of the path's last model with at most that many features; NaN well beyond the end of the path."""
+    """Return the AUC of the path's last model with at most this many features; NaN well beyond the end of the path."""
     reached = np.maximum.accumulate(record["sizes"])  # an L1 path may shrink again
     place = np.searchsorted(reached, sizes, side="right") - 1
     aucs = np.asarray(record["aucs"])[np.maximum(place, 0)]

@@ -36,6 +36,7 @@ FUZZER_LAYERS = [
     ["referee", "running"],
     ["subjects"],
     ["certificates", "files", "minimising", "margins"],
+    ["scores"],
     ["soak", "__main__"],
     ["table"],
 ]

@@ -14,7 +14,7 @@ MAY_INCLUDE = {
     "path": ["data", "problem", "support", "swaps"],
     "relaxation": ["data", "problem"],
     "exact": ["data", "problem", "relaxation"],
-    "scores": ["data"],
+    "scores": ["data", "problem"],
 }
 
 

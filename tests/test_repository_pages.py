@@ -32,6 +32,12 @@ def test_named_and_linked_files_exist(page):
     assert [path for path in linked if not exists(page.parent, path)] == []
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_work_in_a_checkout(page):
+    linked = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text())
+    assert [path for path in linked if not (page.parent / path).exists()] == []
+
+
 def test_walks_pass_files_that_exist():
     walks = MAP.read_text().partition("## Four walks")[2]
     passed = re.findall(rf"(?<![\w/.`])({FILE}|{FOLDER})(?![\w.])", walks)

@@ -7,7 +7,6 @@ from benchmarks.faults.fault import Fault
 __all__ = ["CORE_FAULTS"]
 
 SOURCE = "cpp/src/"
-PATHS = ("tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py")
 PROOFS = ("tests/reference/test_exact.py", "tests/contract/test_exact_storages.py")
 SWAPS = ("tests/reference/test_local_search.py", "tests/contract/test_stationarity.py")
 
@@ -18,7 +17,7 @@ CORE_FAULTS = [
         "const double miss = m < 0.0 ? inverse : u * inverse;",
         "const double miss = m < 0.0 ? inverse : 0.999 * u * inverse;",
         "its slope is off by a thousandth where y eta > 0",
-        PATHS,
+        ("cpp/tests/losses.cpp",),
     ),
     Fault(
         "exp by one term less",
@@ -27,7 +26,7 @@ CORE_FAULTS = [
         "e = e * f + 1.0 / 721.0;",
         "exp has an error of 1e-8",
         (
-            "tests/test_core.py",
+            "cpp/tests/losses.cpp",
             "tests/unit/test_losses.py",
             "tests/contract/test_stationarity.py",
             "tests/reference/test_convex_oracles.py",
@@ -39,7 +38,7 @@ CORE_FAULTS = [
         "return {short_by * short_by, -2.0 * y * short_by, z > 0.0 ? 2.0 : 0.0};",
         "return {short_by * short_by, -2.0 * y * short_by, z > 0.0 ? 1.0 : 0.0};",
         "its second derivative is halved",
-        ("tests/test_core.py", "tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py"),
+        ("cpp/tests/losses.cpp", "tests/contract/test_stationarity.py", "tests/reference/test_algorithm_1.py"),
     ),
     Fault(
         "clipping of dual points",
@@ -63,7 +62,7 @@ CORE_FAULTS = [
         "return {c * (e - 0.5 * c), c, c == e ? 1.0 : 0.0};",
         "return {c * (e - 0.5 * c), c, 1.0};",
         "its curvature beyond delta is not zero",
-        ("tests/test_core.py", "tests/reference/test_huber.py"),
+        ("cpp/tests/losses.cpp", "tests/reference/test_huber.py"),
     ),
     Fault(
         "entropy of two",
@@ -84,10 +83,10 @@ CORE_FAULTS = [
     Fault(
         "dual points that are not balanced",
         f"{SOURCE}exact/dual.cpp",
-        "const double factor = side[!heavy] / side[heavy];",
-        "const double factor = 1.0;",
-        "only the exact balance of the last step is left: bounds are weaker",
-        PROOFS,
+        "for (int64_t l = 0; l < problem.constants(); ++l) balance(",
+        "for (int64_t l = 1; l < problem.constants(); ++l) balance(",
+        "dual points of the core sum to zero but for rounding, where there is an intercept",
+        ("cpp/tests/dual_values.cpp",),
     ),
     Fault(
         "rounding of rewards",
@@ -127,15 +126,15 @@ CORE_FAULTS = [
         "radius_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n)) + 1e-13 * length_;",
         "radius_ = 0.3 * std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));",
         "features are left out that would come in",
-        ("tests/property/test_paths.py", "tests/reference/test_shared_support.py", "tests/reference/test_local_search.py"),
+        ("cpp/tests/screenings.cpp",),
     ),
     Fault(
-        "directions that are rounding",
+        "weights of directions",
         f"{SOURCE}support/screening.cpp",
-        "constexpr double no_direction = 1e-8;",
-        "constexpr double no_direction = 1e-30;",
-        "a repeated residual spoils the screening",
-        ("tests/contract/test_stationarity.py",),
+        "root_[i] * directions_[known + k][i];",
+        "directions_[known + k][i];",
+        "products with directions forget the weights: columns are missed",
+        ("cpp/tests/screenings.cpp",),
     ),
     Fault(
         "order of swaps",
@@ -146,11 +145,11 @@ CORE_FAULTS = [
         SWAPS,
     ),
     Fault(
-        "swaps that do not pay",
+        "swaps that pay little",
         f"{SOURCE}swaps/exchange.cpp",
         "if (!terms.allow(trial) || !(terms.objective(trial) < terms.objective(model) - worth)) return false;",
-        "if (!terms.allow(trial)) return false;",
-        "swaps are made that make a model worse",
+        "if (!terms.allow(trial) || !(terms.objective(trial) < 0.9 * terms.objective(model) - worth)) return false;",
+        "only swaps are made that gain a tenth of the objective",
         SWAPS,
     ),
     Fault(
@@ -167,7 +166,7 @@ CORE_FAULTS = [
         "for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] = intercept_[l] + length * step_[size + l];",
         "for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] = intercept_[l] - length * step_[size + l];",
         "intercepts and predictions part",
-        ("tests/reference/test_algorithm_1.py",),
+        ("cpp/tests/refits.cpp",),
     ),
     Fault(
         "bounds in a refit",
@@ -177,23 +176,23 @@ CORE_FAULTS = [
         "it.beta[k] = beta_[k] + length * step_[k];\n"
         "    for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] = intercept_",
         "steps of a refit may leave the box by rounding",
-        ("tests/contract/test_stationarity.py", "tests/api/test_refits.py", "tests/property/test_fuzz.py"),
+        ("cpp/tests/refits.cpp",),
     ),
     Fault(
-        "curvature along a step",
+        "ridge of a refit",
         f"{SOURCE}support/refit.cpp",
-        "curvature += 2.0 * problem_.penalty.lambda_2 * step_[k] * step_[k];",
-        "curvature += 0.0 * step_[k];",
-        "a model of the loss is judged without the ridge",
-        ("tests/contract/test_stationarity.py", "tests/api/test_refits.py", "tests/property/test_fuzz.py"),
+        "gradient_[k] += 2.0 * problem_.penalty.lambda_2 * it.beta[k];",
+        "gradient_[k] += problem_.penalty.lambda_2 * it.beta[k];",
+        "refits shrink half as much as the penalty asks for",
+        ("cpp/tests/refits.cpp",),
     ),
     Fault(
-        "groups that are fixed",
+        "level of fixing",
         f"{SOURCE}exact/fixing.cpp",
-        "c.discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);",
-        "c.discount = least_discount;",
-        "fixing groups of features costs more than it proves",
-        ("tests/reference/test_exact.py", "tests/api/test_exact_solution.py"),
+        "return work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff()); }",
+        "return work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), 0.9 * setting_.incumbent.cutoff()); }",
+        "features are fixed by a level that is below the objective",
+        PROOFS,
     ),
     Fault(
         "margin of diagonals",
@@ -212,12 +211,12 @@ CORE_FAULTS = [
         PROOFS,
     ),
     Fault(
-        "bytes of proofs",
+        "points of other nodes",
         f"{SOURCE}exact/tree.cpp",
-        "    bytes_ = 0;\n",
-        "",
-        "a search that goes on counts its proofs twice",
-        ("tests/api/test_exact_checkpoints.py", "tests/test_core.py"),
+        "record_.points[node] = std::move(point);",
+        "record_.points[node / 2] = std::move(point);",
+        "dual points of a certificate stand at other nodes",
+        PROOFS,
     ),
     Fault(
         "columns of a selection",
@@ -236,11 +235,11 @@ CORE_FAULTS = [
         PROOFS,
     ),
     Fault(
-        "rounding of a relaxation",
-        f"{SOURCE}exact/rounding.cpp",
-        "order.emplace_back(-size, k);",
-        "order.emplace_back(size, k);",
-        "the smallest coefficients of a relaxation become a model, not the largest",
-        ("tests/reference/test_exact.py", "tests/api/test_exact_solution.py"),
+        "supports that entropy closes",
+        f"{SOURCE}scores/exhaustion.cpp",
+        "return level() * (1.0 + rounding);",
+        "return 0.9 * level();",
+        "supports of score cards are left out by a bound that is too low",
+        ("tests/reference/test_scores.py",),
     ),
 ]

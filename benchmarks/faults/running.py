@@ -1,4 +1,4 @@
-"""Plants a fault in a checkout of its own, runs tests there, and takes the fault out again."""
+"""Plants a fault in its own checkout, runs tests there, and takes the fault out again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ __all__ = ["Outcome", "checkout", "find"]
 
 LIMIT = 1800.0  # seconds for the tests of a fault: one that makes a search endless is found, too
 OBJECTS = "build/dev"
-INSTALL = ["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-C", f"build-dir={OBJECTS}", "-e", "."]
+INSTALL = ["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-C", f"build-dir={OBJECTS}"]
+INSTALL += ["-C", "cmake.define.ELLZERO_TESTS=ON", "-e", "."]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Outcome:
 
 
 def checkout(tree: Path, commit: str) -> None:
-    """Make a checkout with an environment of its own, which borrows the tools of this one."""
+    """Make a checkout with its own environment, which borrows the tools of this one."""
     if not tree.exists():
         subprocess.run(["git", "worktree", "add", "--detach", str(tree), commit], check=True)
         subprocess.run([sys.executable, "-m", "venv", str(tree / ".venv")], check=True)
@@ -84,7 +85,24 @@ def find(fault: Fault, tree: Path, rest: bool) -> Outcome:
 
 
 def failed(tree: Path, tests: Sequence[str]) -> str:
-    """Return the first test that fails."""
+    """Return the first test that fails: of the core's, then of Python's."""
+    subjects = [Path(test).stem for test in tests if test.startswith("cpp/")]
+    others = [test for test in tests if not test.startswith("cpp/")]
+    return failed_in_core(tree, subjects) or (failed_in_python(tree, others) if others else "")
+
+
+def failed_in_core(tree: Path, subjects: Sequence[str]) -> str:
+    """Return the first of the core's unit tests on these subjects that fails."""
+    if not subjects:
+        return ""
+    command = ["ctest", "--test-dir", OBJECTS, "--tests-regex", f"^({'|'.join(subjects)})[.]"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    match = re.search(r"^\s*\d+ - (\w+)[.](\w+) \(", done.stdout, re.MULTILINE)
+    return f"cpp/tests/{match[1]}.cpp::{match[2]}" if match else ""
+
+
+def failed_in_python(tree: Path, tests: Sequence[str]) -> str:
+    """Return the first test of pytest that fails."""
     command = [python(tree), "-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", *tests]
     try:
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=LIMIT, check=False)

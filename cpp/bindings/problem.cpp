@@ -79,12 +79,11 @@ Rules BoundProblem::known_rules() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns,      make_loss(loss, smoothing, columns.blocks(), delta),
-            data(y),      data(w),
-            penalty(),    intercept,
-            tolerance,    heavy,
-            heavy_unit,   groups,
-            known_rules()};
+    return {columns,   make_loss(loss, smoothing, columns.blocks(), delta),
+            data(y),   data(w),
+            penalty(), intercept,
+            tolerance, heavy,
+            groups,    known_rules()};
 }
 
 Model BoundProblem::complete(Model model) const {
@@ -146,8 +145,7 @@ void register_problem(nb::module_& m) {
         .def_rw("lambda_2", &BoundProblem::lambda_2)
         .def_rw("tolerance", &BoundProblem::tolerance, "Relative, of the objective.")
         .def_rw("intercept", &BoundProblem::intercept)
-        .def_rw("heavy", &BoundProblem::heavy, "The label of a class beside which the other weighs nothing, 0 if none does.")
-        .def_rw("heavy_unit", &BoundProblem::heavy_unit, "The unit of that class's dual points, a power of two.");
+        .def_rw("heavy", &BoundProblem::heavy, "The label of a class beside which the other weighs nothing, 0 if none does.");
     m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
           nb::arg("outputs") = 1, nb::arg("delta") = 1.0,
           "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");

@@ -26,7 +26,7 @@ struct BoundProblem {
     double delta = 1.0;      // of Huber's loss
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
     bool intercept = true;
-    double heavy = 0.0, heavy_unit = 1.0;
+    double heavy = 0.0;
     Groups groups;
     std::vector<Rule> rules;
 

@@ -18,30 +18,12 @@ namespace {
 
 using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
-// The row of `alpha` that holds each node's dual point, or -1 if it has none.
+// The place of each node's dual point among all of them, or -1 if it has none.
 std::vector<int64_t> rows_of(const TreeRecord& tree) {
     std::vector<int64_t> out;
     out.reserve(tree.points.size());
     int64_t rows = 0;
-    for (const auto& point : tree.points) out.push_back(point.alpha.empty() ? -1 : rows++);
-    return out;
-}
-
-// The dual points of all nodes, one after another. Those of a checkpoint may have fewer digits than those made since: they are
-// filled up with zeros, which are digits too.
-std::vector<float> points_of(const TreeRecord& tree) {
-    size_t longest = 0, count = 0;
-    for (const KeptPoint& point : tree.points) {
-        longest = std::max(longest, point.alpha.size());
-        count += point.alpha.empty() ? 0 : 1;
-    }
-    std::vector<float> out;
-    out.reserve(count * longest);
-    for (const KeptPoint& point : tree.points) {
-        if (point.alpha.empty()) continue;
-        out.insert(out.end(), point.alpha.begin(), point.alpha.end());
-        out.insert(out.end(), longest - point.alpha.size(), 0.0F);
-    }
+    for (const auto& point : tree.points) out.push_back(point.has_theta() ? rows++ : -1);
     return out;
 }
 
@@ -50,18 +32,48 @@ template <class T, class Give>
 auto of_points(const TreeRecord& tree, const Give& give) {
     std::vector<T> out;
     for (const KeptPoint& point : tree.points)
-        if (!point.alpha.empty()) give(point, out);
+        if (point.has_theta()) give(point, out);
     return to_numpy(std::move(out));
 }
 
+template <class T>
+void def_points(nb::class_<TreeRecord>& tree, const char* name, std::vector<T> KeptPoint::* field, const char* words) {
+    tree.def_prop_ro(name, [field](const TreeRecord& self) {
+        return of_points<T>(self, [field](const KeptPoint& point, auto& out) {
+            out.insert(out.end(), (point.*field).begin(), (point.*field).end());
+        });
+    }, nb::rv_policy::move, words);
+}
+
+// The alpha of dual points without a model. Those of a checkpoint may have fewer digits than those made since.
+std::vector<double> precise_of(const TreeRecord& tree) {
+    const bool any =
+        std::any_of(tree.points.begin(), tree.points.end(), [](const auto& point) { return !point.precise.empty(); });
+    std::vector<double> out;
+    for (const KeptPoint& point : tree.points) {
+        if (any) out.insert(out.end(), point.precise.begin(), point.precise.end());
+        if (any && point.precise.empty())
+            for (const uint16_t share : point.shares) out.push_back(static_cast<double>(share) / KeptPoint::whole_share);
+    }
+    return out;
+}
+
+template <class T>
+void take(const Vector<T>& values, int64_t begin, int64_t end, std::vector<T>& out) {
+    if (begin < 0 || begin > end || std::cmp_greater(end, values.size()))
+        throw std::invalid_argument("the models of dual points do not match their entries");
+    out.assign(values.data() + begin, values.data() + end);
+}
+
 // The diagonals of points are known by number alone.
-void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float>& alpha, const Vector<int64_t>& diagonal,
-                const Vector<int32_t>& columns, const Vector<double>& values, const Vector<int64_t>& ends) {
+void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<uint16_t>& shares, const Vector<double>& precise,
+                const Vector<int64_t>& diagonal, const Vector<double>& scale, const Vector<int32_t>& columns,
+                const Vector<double>& values, const Vector<int64_t>& ends, const Vector<double>& intercepts) {
     const std::vector<int64_t> rows = to_vector(row);
     const auto count = std::count_if(rows.begin(), rows.end(), [](int64_t r) { return r >= 0; });
     const auto fits = [&](const auto& list) { return static_cast<int64_t>(list.size()) == count; };
-    if (!fits(diagonal) || !fits(ends)) throw std::invalid_argument("dual points and models do not match");
-    const int64_t n = count > 0 ? static_cast<int64_t>(alpha.size()) / count : 0;
+    if (!fits(diagonal) || !fits(ends) || !fits(scale)) throw std::invalid_argument("dual points and models do not match");
+    const auto each = [&](const auto& list) { return count > 0 ? static_cast<int64_t>(list.size()) / count : 0; };
     std::map<int64_t, std::shared_ptr<const Diagonal>> named;
     tree.points.assign(rows.size(), {});
     for (size_t k = 0; k < rows.size(); ++k) {
@@ -69,16 +81,17 @@ void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float
         if (r >= count) throw std::invalid_argument("a node names a dual point that is not there");
         if (r < 0) continue;
         KeptPoint& point = tree.points[k];
-        point.alpha.assign(alpha.data() + r * n, alpha.data() + (r + 1) * n);
+        point.scale = scale(r);
+        take(shares, r * each(shares), (r + 1) * each(shares), point.shares);
+        take(precise, r * each(precise), (r + 1) * each(precise), point.precise);
+        take(intercepts, r * each(intercepts), (r + 1) * each(intercepts), point.intercept);
+        const int64_t begin = r > 0 ? ends(r - 1) : 0;
+        take(columns, begin, ends(r), point.columns);
+        take(values, begin, ends(r), point.coefficients);
         if (diagonal(r) < 0) continue;
         auto& name = named[diagonal(r)];
         if (!name) name = std::make_shared<const Diagonal>(Diagonal{{}, {}, diagonal(r)});
         point.diagonal = name;
-        const int64_t begin = r > 0 ? ends(r - 1) : 0;
-        if (begin < 0 || begin > ends(r) || std::cmp_greater(ends(r), std::min(columns.size(), values.size())))
-            throw std::invalid_argument("the models of dual points do not match their entries");
-        point.columns.assign(columns.data() + begin, columns.data() + ends(r));
-        point.coefficients.assign(values.data() + begin, values.data() + ends(r));
     }
 }
 
@@ -139,33 +152,31 @@ void register_tree(nb::module_& m) {
     nb::class_<TreeRecord> tree(m, "Tree", "The tree as a certificate tells it: one entry per node, parents first.");
     tree.def(nb::init<>())
         .def_prop_ro("row", [](const TreeRecord& self) { return to_numpy(rows_of(self)); }, nb::rv_policy::move,
-                     "The place of each node's dual point in `alpha`, -1 if it has none.")
-        .def_prop_ro("alpha", [](const TreeRecord& self) { return to_numpy(points_of(self)); }, nb::rv_policy::move,
-                     "All dual points, one after another.")
+                     "The place of each node's dual point among all of them, -1 if it has none.")
+        .def_prop_ro("precise", [](const TreeRecord& self) { return to_numpy(precise_of(self)); }, nb::rv_policy::move,
+                     "|theta_i| / w_i of all dual points without a model, if some have all their digits.")
         .def_prop_ro("point_diagonal",
                      [](const TreeRecord& self) {
         return of_points<int64_t>(
             self, [](const KeptPoint& point, auto& out) { out.push_back(point.diagonal ? point.diagonal->number : -1); });
     }, nb::rv_policy::move, "The diagonal that each dual point uses, -1 if none.")
-        .def_prop_ro("model_columns",
+        .def_prop_ro("model_scale",
                      [](const TreeRecord& self) {
-        return of_points<int32_t>(
-            self, [](const KeptPoint& point, auto& out) { out.insert(out.end(), point.columns.begin(), point.columns.end()); });
-    }, nb::rv_policy::move, "The columns of the models of all dual points.")
-        .def_prop_ro("model_values",
-                     [](const TreeRecord& self) {
-        return of_points<double>(self, [](const KeptPoint& point, auto& out) {
-            out.insert(out.end(), point.coefficients.begin(), point.coefficients.end());
-        });
-    }, nb::rv_policy::move, "Their coefficients.")
+        return of_points<double>(self, [](const KeptPoint& point, auto& out) { out.push_back(point.scale); });
+    }, nb::rv_policy::move, "The part of its model's slopes that each dual point is.")
         .def_prop_ro("model_ends",
                      [](const TreeRecord& self) {
         int64_t end = 0;
         return of_points<int64_t>(
             self, [&end](const KeptPoint& point, auto& out) { out.push_back(end += std::ssize(point.columns)); });
     }, nb::rv_policy::move, "The place where the model of each dual point ends.")
-        .def("set_points", &set_points, nb::arg("row"), nb::arg("alpha"), nb::arg("point_diagonal"), nb::arg("model_columns"),
-             nb::arg("model_values"), nb::arg("model_ends"));
+        .def("set_points", &set_points, nb::arg("row"), nb::arg("shares"), nb::arg("precise"), nb::arg("point_diagonal"),
+             nb::arg("model_scale"), nb::arg("model_columns"), nb::arg("model_values"), nb::arg("model_ends"),
+             nb::arg("model_intercept"));
+    def_points(tree, "shares", &KeptPoint::shares, "The same in parts of 2^15, of those that are rounded.");
+    def_points(tree, "model_columns", &KeptPoint::columns, "The columns of the models of all dual points.");
+    def_points(tree, "model_values", &KeptPoint::coefficients, "Their coefficients.");
+    def_points(tree, "model_intercept", &KeptPoint::intercept, "Their intercepts, one for each output.");
     def_array(tree, "parent", &TreeRecord::parent);
     def_array(tree, "branch", &TreeRecord::branch);
     def_array(tree, "side", &TreeRecord::side);

@@ -40,7 +40,7 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
     std::vector<Slope> wanted;
     wanted.reserve(free.size());
     for (const int32_t j : free) wanted.push_back({j, 0.0});
-    make_dual(problem, r, d, wanted, problem.penalty.lambda_2 == 0.0, out);
+    make_dual(problem, {{}, {}, {0.0}, eta, r, d}, wanted, problem.penalty.lambda_2 == 0.0, nullptr, out);
     return out;
 }
 
@@ -213,7 +213,8 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     Solved out;
     out.value = relaxation.value();
     for (const int32_t j : region.in()) out.value += region.charge(j);
-    make_dual(problem, relaxation.residual(), relaxation.curvature(), wanted, problem.penalty.lambda_2 == 0.0, out.dual);
+    make_dual(problem, {{}, {}, {0.0}, relaxation.predictions(), relaxation.residual(), relaxation.curvature()}, wanted,
+              problem.penalty.lambda_2 == 0.0, nullptr, out.dual);
     return out;
 }
 
@@ -473,7 +474,7 @@ double any_number(Random& random) {
 long double check_domain(const Problem& problem, const DualPoint& dual) {
     const LossKind kind = problem.loss.kind;
     long double sum = 0.0L, square = 0.0L;
-    for (const float alpha : dual.kept.alpha) CHECK(std::isfinite(alpha));
+    for (const double b : dual.kept.coefficients) CHECK(std::isfinite(b));
     for (int64_t i = 0; i < problem.rows(); ++i) {
         const double theta = dual.theta[i], w = problem.w[i];
         CHECK(std::isfinite(theta));
@@ -533,7 +534,8 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             std::vector<Slope> wanted;
             if (random.coin(0.3)) wanted = {{0, 0.0}, {2, random.coin() ? 0.0 : any_number(random)}};
             DualPoint dual;
-            make_dual(problem, r, d, wanted, true, dual);
+            const std::vector<double> eta = random.numbers(n, -3.0, 3.0);
+            make_dual(problem, {{}, {}, {0.0}, eta, r, d}, wanted, true, nullptr, dual);
 
             zero += check_domain(problem, dual) == 0.0L;
             ++trials;

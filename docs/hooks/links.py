@@ -1,7 +1,8 @@
 """Links that are right in the repository become links that are right on the site.
 
 Pages link to files by their place in the repository, so that links also work where it is browsed. The site has
-benchmarks/results under benchmarks/, experiments/results under experiments/, and the two pages of the root that are added here.
+benchmarks/results under benchmarks/, experiments/results under experiments/, the two pages of the root that are added here, and
+the examples as its gallery.
 """
 
 import posixpath
@@ -13,7 +14,14 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[2]
 RESULTS = re.compile(r"(benchmarks|experiments)/results/(.+)")
 ADDED = {"ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md"}
-ELSEWHERE = {**ADDED, "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+ELSEWHERE = {
+    **ADDED,
+    "CHANGELOG.md": "changelog.md",
+    "README.md": "index.md",
+    "examples": "gallery/index.md",
+    "docs/hooks/report.py": "guide/report-example.html",
+}
+EXAMPLE = re.compile(r"examples/(\w+)\.py")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)([^)\s]*)\)")
 
 
@@ -50,6 +58,8 @@ def site_path(path):
     """Return where a file of the repository is on the site; None if it is not there."""
     if result := RESULTS.fullmatch(path):
         return f"{result[1]}/{result[2]}"
-    if path.startswith("docs/"):
-        return path.removeprefix("docs/")
-    return ELSEWHERE.get(path)
+    if path in ELSEWHERE:
+        return ELSEWHERE[path]
+    if example := EXAMPLE.fullmatch(path):
+        return f"gallery/{example[1]}.md"
+    return path.removeprefix("docs/") if path.startswith("docs/") else None

@@ -26,21 +26,14 @@ FORMS: dict[str, dict[str, Any]] = {
     "lambda_1": {"lambda_0": 0.01, "lambda_1": 0.01},
     "bounded": {"lambda_0": 0.01, "bound": 3.0},
 }
-DIAGONALS = (
-    "diagonal_members",
-    "diagonal_values",
-    "diagonal_ends",
-    "point_diagonal",
-    "model_columns",
-    "model_values",
-    "model_ends",
-)
+DIAGONALS = ("diagonal_members", "diagonal_values", "diagonal_ends", "point_diagonal")
+MODELS = ("model_ends", "model_columns", "model_values", "model_intercept")
 GROWTH = ("growth_alpha", "growth_columns", "growth_values")
 GROUPS = list(product(LOSSES, FORMS, (True, False)))  # one group of forgeries for each
 GROUPS += product(LOSSES, structured.FORMS, (True, False))
 GROUPS += product(("multinomial",), ("outputs", "outputs of groups"), (True, False))
 OUTPUTS = 3  # where there are several
-TREE = ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")
+TREE = ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha", "model_scale", *MODELS)
 TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
 
 
@@ -71,14 +64,12 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
     """Return a certificate of the null model, with its own dual point, that claims to be optimal."""
     out, n = true.copy(), len(problem.y)
     null = convex_fit(problem, np.zeros(0, dtype=np.int64))
-    intercepts, unit = null.intercept.astype(np.float64), float(out.header["unit"])
+    intercepts = null.intercept.astype(np.float64)
     intercept = intercepts if problem.outputs > 1 else float(intercepts[0])
-    points = [null_point(problem, *each, unit) for each in zip(out.target().reshape(-1, n), intercepts, strict=True)]
     out.arrays |= {
         "support": np.zeros(0, np.int64),
         "coef": out.arrays["coef"][:0],
         "intercept": np.array(intercept),
-        "alpha": np.concatenate(points)[None].astype(np.float32),
         "parent": np.array([-1]),
         "branch": np.array([-1]),
         "block_members": np.unique(problem.heads()[problem.counted()]),
@@ -86,30 +77,38 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
         "row": np.array([0]),
     }
     out.arrays["block_ends"] = np.arange(1, len(out.arrays["block_members"]) + 1)  # a feature each
-    out.arrays.pop("alpha_rest", None)
-    for name in (*DIAGONALS, *GROWTH):
+    for name in (*DIAGONALS, *GROWTH, *MODELS, "alpha", "model_scale"):
         out.arrays.pop(name, None)
+    out.arrays |= null_points(problem, out.target().reshape(-1, n), intercepts)
     losses = ez.objective(problem.X, problem.y, np.zeros(problem.coef_shape), intercept, loss=problem.loss)
     out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
-    assert out.arrays["alpha"].shape == (1, n * problem.outputs)
     return out
 
 
-def null_point(problem: Problem, target: Any, b: float, unit: float) -> Any:
-    """Return the dual point of the null model, as `alpha` of the format; of several outputs, the part of one of them."""
-    if problem.loss == "multinomial":
-        return np.full(len(target), target.mean() if problem.fit_intercept else 1.0 / problem.outputs)
-    if problem.loss == "squared_error":
-        return (target - b) / unit
-    if problem.loss == "logistic":
-        return 1.0 / (1.0 + np.exp(target * b))
-    if problem.loss == "squared_hinge":
-        return 2.0 * np.maximum(0.0, 1.0 - target * b)
+def null_points(problem: Problem, target: Any, intercepts: Any) -> dict[str, Any]:
+    """Return the dual point of the null model, as it is in a file; `target` has a row for each output."""
+    if problem.loss != "hinge":
+        nothing = np.zeros(0, np.int64)
+        several = intercepts[None] if problem.outputs > 1 else intercepts
+        return {
+            "model_ends": np.zeros(1, np.int64),
+            "model_columns": nothing,
+            "model_values": np.zeros(0),
+            "model_intercept": several,
+        }
     if not problem.fit_intercept:
-        return np.ones(len(target))
-    up = target > 0.0
-    few, many = sorted((up.sum(), (~up).sum()))
-    return np.where(up == (up.sum() == few), 1.0, few / many)
+        return {"alpha": np.ones((1, target.size))}
+    alpha = []
+    for each in target:
+        up = each > 0.0
+        few, many = sorted((up.sum(), (~up).sum()))
+        alpha.append(np.where(up == (up.sum() == few), 1.0, few / many))
+    return {"alpha": np.concatenate(alpha)[None]}
+
+
+def no_points(null: Draft) -> dict[str, Any]:
+    """Return the arrays of dual points, without any."""
+    return {name: null.arrays[name][:0] for name in (*MODELS, "alpha") if name in null.arrays}
 
 
 def tricks(problem: Problem, null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
@@ -186,27 +185,35 @@ def tricks_with_weights(null: Draft) -> Iterator[tuple[str, Draft]]:
 
 def tricks_with_points(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
     """Yield forgeries with dual points that overflow, underflow, cancel or are not there."""
-    alpha = null.arrays["alpha"]
-    huge = np.full_like(alpha, 3e38)
-    yield "no dual point", changed(null, {"alpha": alpha[:0], "row": np.array([-1])})
-    yield "a dual point of zero", changed(null, {"alpha": np.zeros_like(alpha)})
-    yield "a dual point of 3e38", changed(null, {"alpha": huge})
-    yield "a dual point of -3e38", changed(null, {"alpha": -huge})
-    yield "a dual point of NaN", changed(null, {"alpha": np.full_like(alpha, np.nan)})
-    yield (
-        "infinities that cancel",
-        changed(null, {"alpha": np.full_like(alpha, np.inf), "alpha_rest": np.full_like(alpha, -np.inf)}),
-    )
-    yield "digits that cancel", changed(null, {"alpha": huge, "alpha_rest": (alpha - huge).astype(np.float32)})
-    yield "digits of 1e308", changed(null, {"alpha_rest": np.full(alpha.shape, 1e308)})
-    yield "digits in long double", changed(null, {"alpha_rest": np.zeros(alpha.shape, np.longdouble)})
-    yield "a denormal dual point", changed(null, {"alpha": np.full_like(alpha, 1e-45)})
-    one = np.zeros_like(alpha)
-    one[0, 0] = 1.0
-    yield "a dual point of one row", changed(null, {"alpha": one})
-    yield "a dual point twice as large", changed(null, {"alpha": 2 * alpha})
-    for unit in (2.0**1000, 2.0**-1000, 2.0**-1074, 0.0, -1.0, 3.0, 2.0**1023):
-        yield f"a unit of {unit:g}", changed(null, unit=unit)
+    p, outputs = problem.X.shape[1], problem.outputs
+    name = "alpha" if "alpha" in null.arrays else "model_intercept"
+    old = null.arrays[name]
+    yield "no dual point", changed(null, {**no_points(null), "row": np.array([-1])})
+    for value in (0.0, 1.0, -1.0, 5e-324, 1e-300, 40.0, 750.0, 3e38, -3e38, 1e300, -1e300, 1.7e308, -1.7e308, np.nan, np.inf):
+        yield f"points of {value:g}", changed(null, {name: np.full_like(old, value)})
+        yield f"a scale of {value:g}", changed(null, {"model_scale": np.array([value])})
+    yield "digits in long double", changed(null, {name: old.astype(np.longdouble)})
+    yield "digits in float32", changed(null, {name: old.astype(np.float32)})
+    yield "points in integers", changed(null, {name: old.astype(np.int64)})
+    if name == "alpha":
+        for value in (0, 1, 2**15, 2**15 + 1, 2**16 - 1):
+            yield f"shares of {value}", changed(null, {name: np.full(old.shape, value, dtype=np.uint16)})
+        one = np.zeros_like(old)
+        one[0, 0] = 1.0
+        yield "a dual point of one row", changed(null, {name: one})
+        yield "alpha beside a model", changed(null, {**dict.fromkeys(MODELS[1:3], np.zeros(0)), "model_ends": np.zeros(1, int)})
+        return
+    for value in (1.0, -1.0, 1e-300, 20.0, 1e3, 1e155, -1e160, 1e300, 1.7e308, np.nan, np.inf):
+        for at in (range(1), range(outputs), range(p * outputs), [0] * 3, [p * outputs], [-1], [2**40]):
+            model = {"model_ends": np.array([len(at)]), "model_columns": np.array(at), "model_values": np.full(len(at), value)}
+            yield f"a model of {value:g} at {at}", changed(null, model)
+    cancelling = np.resize([1e300, -1e300], p * outputs)
+    model = {"model_ends": np.array([p * outputs]), "model_columns": np.arange(p * outputs), "model_values": cancelling}
+    yield "a model that cancels", changed(null, model)
+    for ends in ([0, 0], [-1], [3], []):
+        yield f"models that end at {ends}", changed(null, {"model_ends": np.array(ends, dtype=np.int64)})
+    yield "models of float32", changed(null, {"model_values": np.zeros(0, np.float32)})
+    yield "alpha beside models", changed(null, {"alpha": np.ones((1, len(problem.y) * outputs))})
 
 
 def tricks_with_diagonals(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
@@ -218,12 +225,8 @@ def tricks_with_diagonals(problem: Problem, null: Draft) -> Iterator[tuple[str, 
 
     def curved(values: Any, columns: Any = range(p), at: Any = (), coef: Any = (), data: Draft = null, **header: Any) -> Draft:
         """Return the forgery with one diagonal, which its only point uses at this model."""
-        residual = null_point(problem, data.target() - data.X[:, list(at)] @ np.array(coef, dtype=float), 0.0, 1.0)
-        residual = residual - weights @ residual if problem.fit_intercept else residual
-        alpha = np.clip(residual / float(data.header["unit"]), -3e38, 3e38)
         arrays = {
-            "alpha": alpha[None].astype(np.float32),
-            "alpha_rest": (alpha - alpha.astype(np.float32))[None].astype(np.float32),
+            "model_intercept": np.array([weights @ data.target() if problem.fit_intercept else 0.0]),
             "diagonal_members": np.array(columns),
             "diagonal_values": np.broadcast_to(np.asarray(values, dtype=float), len(columns)).copy(),
             "diagonal_ends": np.array([len(columns)]),
@@ -282,7 +285,8 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
     overlapping.X = np.concatenate([null.X, null.X])
     overlapping.y = np.concatenate([null.y, null.y])
     overlapping.y[n + np.arange(0, n, 3)] = null.y[::-1][np.arange(0, n, 3)]
-    overlapping.arrays["alpha"] = np.tile(null.arrays["alpha"], 2)
+    if "alpha" in null.arrays:
+        overlapping.arrays["alpha"] = np.tile(null.arrays["alpha"], 2)
     overlapping.arrays.pop("weights", None)
     overlapping.fingerprint()
     intercept = float(null.arrays["intercept"])
@@ -390,7 +394,8 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     )
     first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}
     yield "the root of the true tree", changed(true, {**first}, lower_bound=true.header["objective"], status="optimal")
-    yield "the true tree, the wrong way round", changed(true, {"alpha": true.arrays["alpha"][::-1].copy()}, status="optimal")
+    turned: dict[str, Any] = {name: true.arrays[name][::-1].copy() for name in ("alpha", "model_values") if name in true.arrays}
+    yield "the true tree, the wrong way round", changed(true, turned, status="optimal")
 
 
 def tricks_with_claims(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
@@ -438,7 +443,7 @@ def tricks_with_data(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft
             yield f"y in units of {unit:g}", other
             yield (
                 f"y in units of {unit:g}, no dual point",
-                changed(other, {"alpha": null.arrays["alpha"][:0], "row": np.array([-1])}),
+                changed(other, {**no_points(null), "row": np.array([-1])}),
             )
     heavy = null.copy()
     heavy.X = heavy.X.copy()

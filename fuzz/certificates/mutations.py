@@ -184,10 +184,15 @@ def type_of_array(rng: Generator, draft: Draft) -> str:
     return f"{name}: type {draft.arrays[name].dtype}"
 
 
+def points_of(draft: Draft) -> int:
+    """Return the number of dual points."""
+    return len(draft.arrays["alpha" if "alpha" in draft.arrays else "model_ends"])
+
+
 def array_of_problem(rng: Generator, draft: Draft) -> str:
     """Add, replace or remove an array of the problem: weights, boxes, spreads, unpenalized features."""
     n, p = draft.X.shape
-    name = str(rng.choice(["weights", "lower", "upper", "spread", "unpenalized", "home", "classes", "alpha_rest"]))
+    name = str(rng.choice(["weights", "lower", "upper", "spread", "unpenalized", "home", "classes", "model_scale"]))
     if rng.random() < 0.25:
         draft.arrays.pop(name, None)
         return f"without {name}"
@@ -199,7 +204,7 @@ def array_of_problem(rng: Generator, draft: Draft) -> str:
         "unpenalized": lambda: np.flatnonzero(rng.random(p) < 0.5).astype(np.int64),
         "home": lambda: np.flatnonzero(rng.random(p) < 0.5).astype(np.int64),
         "classes": lambda: draft.arrays["classes"][::-1].copy(),
-        "alpha_rest": lambda: (draft.arrays["alpha"] * rng.choice([0.0, 1e-8, -1.0, 1e30])).astype(rng.choice(["f4", "f8"])),
+        "model_scale": lambda: rng.choice([0.0, 0.5, 1.0, 1.1, -1.0, 1e300], points_of(draft)),
     }
     draft.arrays[name] = drawn[name]()
     if name == "classes" and rng.random() < 0.7:
@@ -243,11 +248,11 @@ def surgery(rng: Generator, draft: Draft) -> str:
     elif way == 4:
         side[at] = 1 - side[at]
     elif way == 5:  # a dual point elsewhere
-        row[at] = rng.integers(-1, len(draft.arrays["alpha"]))
+        row[at] = rng.integers(-1, points_of(draft))
     elif way == 6:  # only the root, with one of the dual points
         for name in TREE:
             draft.arrays[name] = draft.arrays[name][:1]
-        draft.arrays["row"][0] = rng.integers(-1, len(draft.arrays["alpha"]))
+        draft.arrays["row"][0] = rng.integers(-1, points_of(draft))
     elif way == 7 and len(draft.arrays["block_members"]):  # another member of a block
         members = draft.arrays["block_members"]
         members[rng.integers(len(members))] = rng.integers(-1, draft.X.shape[1] + 1)
@@ -267,23 +272,32 @@ def surgery(rng: Generator, draft: Draft) -> str:
 
 
 def dual_points(rng: Generator, draft: Draft) -> str:
-    """Move the dual points: closer to their mean, larger, noisy, huge, or with digits that cancel."""
-    alpha, way = draft.arrays["alpha"], int(rng.integers(6))
+    """Move the dual points: closer to their mean, larger, noisy, huge, of other columns."""
+    arrays, way = draft.arrays, int(rng.integers(8))
+    name = "alpha" if "alpha" in arrays else str(rng.choice(["model_values", "model_intercept"]))
+    old = arrays[name].astype(np.float64)
     if way == 0:
-        alpha = alpha * rng.uniform(0.5, 2.0)
+        new = old * rng.uniform(0.5, 2.0)
     elif way == 1:
-        alpha = alpha * (1.0 + 0.1 * rng.standard_normal(alpha.shape))
+        new = old * (1.0 + 0.1 * rng.standard_normal(old.shape))
     elif way == 2:
-        alpha = np.full_like(alpha, rng.choice([0.0, 0.5, 1.0, 1e10, 3e38]))
+        new = np.full_like(old, rng.choice([0.0, 0.5, -1.0, 1e10, 3e38, 1e300, -1.7e308]))
     elif way == 3:
-        alpha = (alpha + alpha.mean(0, keepdims=True)) / 2.0
+        new = (old + old.mean()) / 2.0 if old.size else old
     elif way == 4:
-        draft.arrays["alpha_rest"] = np.where(alpha > 0, 1e25, -1e25).astype(np.float32)
-        alpha = alpha - draft.arrays["alpha_rest"]
+        new = np.where(rng.random(old.shape) < 0.5, 1e25, -1e25)
+    elif way == 5:
+        new = rng.standard_normal(old.shape) * 10.0 ** rng.uniform(-300.0, 300.0, old.shape)
+    elif way == 6 and name != "alpha":
+        columns = draft.X.shape[1] * int(draft.header.get("outputs", 1))
+        arrays["model_columns"] = rng.integers(columns, size=len(arrays["model_columns"]))
+        new = old
     else:
-        alpha = rng.random(alpha.shape)
-    draft.arrays["alpha"] = np.asarray(alpha, dtype=np.float32)
-    return f"alpha: way {way}"
+        arrays["model_scale"] = rng.uniform(-2.0, 2.0, points_of(draft))
+        new = old
+    keeps = name == "alpha" and arrays[name].dtype.kind == "u" and rng.random() < 0.5
+    arrays[name] = np.clip(np.nan_to_num(new), 0, 2**16 - 1).astype(np.uint16) if keeps else np.asarray(new)
+    return f"points: way {way}"
 
 
 def diagonals(rng: Generator, draft: Draft) -> str:
@@ -390,17 +404,21 @@ def structure(rng: Generator, draft: Draft) -> str:
         header["outputs"] = int(rng.choice([1, 2, outputs - 1, outputs + 1, 2**40]))
     elif way == 7:
         order = rng.permutation(outputs)
-        for name in ("alpha", "alpha_rest"):
-            if name in arrays:
-                table = arrays[name].reshape(-1, outputs, n)
-                arrays[name] = table[:, order].reshape(len(table), -1)
+        if "alpha" in arrays:
+            table = arrays["alpha"].reshape(-1, outputs, n)
+            arrays["alpha"] = table[:, order].reshape(len(table), -1)
+        else:
+            columns = arrays["model_columns"]
+            arrays["model_columns"] = columns // outputs * outputs + order[columns % outputs]
+            arrays["model_intercept"] = arrays["model_intercept"].reshape(-1, outputs)[:, order]
     elif way == 8:
         arrays["classes"] = arrays["classes"][rng.permutation(len(arrays["classes"]))]
         draft.fingerprint()
-    else:  # shares of rows that sum to more than one, or that one row has alone
-        alpha = arrays["alpha"].reshape(-1, outputs, n)
-        alpha[:, rng.integers(outputs), rng.integers(n)] = rng.choice([1.0, 0.5, 2.0, 1e30, -1.0])
-        arrays["alpha"] = alpha.reshape(len(alpha), -1)
+    else:  # one output is far above the others
+        name = "alpha" if "alpha" in arrays else "model_intercept"
+        table = arrays[name].reshape(points_of(draft), outputs, -1).astype(np.float64)
+        table[:, rng.integers(outputs)] = rng.choice([1.0, 0.5, 40.0, 1e30, -1e30])
+        arrays[name] = table.reshape(arrays[name].shape)
     return f"structure: way {way}"
 
 

@@ -90,30 +90,32 @@ def blocks(members: Any) -> dict[str, Any]:
 def tricks_with_outputs(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
     """Yield forgeries with another number of outputs, and with dual points that no row of several outputs can have."""
     n, count = len(null.X), problem.outputs
-    alpha, coef, intercept = (null.arrays[name] for name in ("alpha", "coef", "intercept"))
+    name = "alpha" if "alpha" in null.arrays else "model_intercept"
+    coef, intercept, old = (null.arrays[each] for each in ("coef", "intercept", name))
+    points = old.reshape(1, count, -1)
+
+    def moved(values: Any) -> Draft:
+        return changed(null, {name: np.asarray(values).reshape(old.shape)})
+
     for other in (0, 1, 2, count - 1, count + 1, 2**20, 2**40, 2**62):
         yield f"{other} outputs", changed(null, outputs=other)
-    fewer = {"alpha": alpha[:, :n], "coef": coef[:, :1], "intercept": intercept[:1]}
+    fewer = {name: points[:, 0] if name == "alpha" else points[:, 0, 0], "coef": coef[:, :1], "intercept": intercept[:1]}
     yield "one output alone", changed(null, fewer, outputs=1)
     yield "one output alone, of version 4", changed(null, {**fewer, "intercept": intercept[0], "coef": coef[:, 0]}, version=4)
-    twice = {"alpha": np.tile(alpha, 2), "coef": np.tile(coef, 2), "intercept": np.tile(intercept, 2)}
+    twice = {name: np.tile(old, 2), "coef": np.tile(coef, 2), "intercept": np.tile(intercept, 2)}
     yield "every output twice", changed(null, twice, outputs=2 * count)
-    by_output = alpha.reshape(-1, count, n)
-    yield "outputs in another order", changed(null, {"alpha": by_output[:, ::-1].reshape(alpha.shape).copy()})
-    for value in (1.0, 0.5, 1.0 / count, 2.0, -1.0, 3e38, 1e-45):
-        yield f"shares of {value:g}", changed(null, {"alpha": np.full_like(alpha, value)})
-    for at in range(count):
-        one = np.zeros_like(by_output)
-        one[:, at] = 1.0
-        yield f"all moves to output {at}", changed(null, {"alpha": one.reshape(alpha.shape)})
-    row = np.zeros_like(by_output)
-    row[..., 0] = 1.0
-    yield "moves of one row", changed(null, {"alpha": row.reshape(alpha.shape)})
-    for unit in (0.5, 2.0, 2.0**-60):
-        yield f"a unit of {unit:g} for outputs", changed(null, unit=unit)
+    yield "outputs in another order", moved(points[:, ::-1])
+    for value in (1.0, 0.5, 2.0, -1.0, 745.0, 1e10, -1e300, 1.7e308, 5e-324):
+        yield f"points of {value:g}", moved(np.full_like(old, value))
+        for at in range(count):
+            one = points.copy()
+            one[:, at] = value
+            yield f"points of {value:g} of output {at}", moved(one)
+        if name != "alpha":
+            every = {"model_ends": np.array([count]), "model_columns": np.arange(count), "model_values": np.full(count, value)}
+            yield f"a model of {value:g}", changed(null, every)
     entries = {"diagonal_members": np.arange(1), "diagonal_values": np.full(1, 0.1), "diagonal_ends": np.ones(1, np.int64)}
-    models = {"model_columns": np.zeros(0, np.int64), "model_values": np.zeros(0), "model_ends": np.zeros(1, np.int64)}
-    yield "a diagonal of outputs", changed(null, {**entries, **models, "point_diagonal": np.zeros(1, np.int64)})
+    yield "a diagonal of outputs", changed(null, {**entries, "point_diagonal": np.zeros(1, np.int64)})
     growth = {"growth_alpha": np.full(n, 0.5), "growth_columns": np.arange(1), "growth_values": np.full(1, 1e-3)}
     yield "a growth of outputs", changed(null, growth)
     if "classes" in null.arrays:

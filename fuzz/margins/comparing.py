@@ -22,6 +22,7 @@ from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.claims import check_arrays, hold, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.exact_arithmetic import Exact
+from ellzero.exact.verifier.models import Models
 from ellzero.exact.verifier.regions import States
 from fuzz.problems.data import families
 from fuzz.problems.drawing import draw_problem
@@ -49,13 +50,13 @@ class Measured(Stated):
     twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
-    def points(self, alpha: Any, rest: Any, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
+    def points(self, models: Models, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
         """Yield the dual points, and keep those of the other two arithmetics too."""
         mine, *wanted = tee(rows, 3)
         fresh = [None if diagonals is None else replace(diagonals, definite={}) for _ in range(2)]
         twins = zip((self.bare, self.exact), wanted, fresh, strict=True)
-        others = (problem.points(alpha, rest, each, own) for problem, each, own in twins)
-        for point, *twin in zip(super().points(alpha, rest, mine, diagonals), *others, strict=True):
+        others = (problem.points(models, each, own) for problem, each, own in twins)
+        for point, *twin in zip(super().points(models, mine, diagonals), *others, strict=True):
             if point is not None:
                 self.twins[id(point)] = tuple(twin)
             yield point

@@ -220,13 +220,6 @@ class Problem:
     @heavy.setter
     def heavy(self, arg: float, /) -> None: ...
 
-    @property
-    def heavy_unit(self) -> float:
-        """The unit of that class's dual points, a power of two."""
-
-    @heavy_unit.setter
-    def heavy_unit(self, arg: float, /) -> None: ...
-
 def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: int = 1, delta: float = 1.0) -> tuple:
     """
     sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.
@@ -492,15 +485,33 @@ class Tree:
 
     @property
     def row(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The place of each node's dual point in `alpha`, -1 if it has none."""
+        """
+        The place of each node's dual point among all of them, -1 if it has none.
+        """
 
     @property
-    def alpha(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
-        """All dual points, one after another."""
+    def precise(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        |theta_i| / w_i of all dual points without a model, if some have all their digits.
+        """
 
     @property
     def point_diagonal(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """The diagonal that each dual point uses, -1 if none."""
+
+    @property
+    def model_scale(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The part of its model's slopes that each dual point is."""
+
+    @property
+    def model_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place where the model of each dual point ends."""
+
+    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], precise: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def shares(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]:
+        """The same in parts of 2^15, of those that are rounded."""
 
     @property
     def model_columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
@@ -511,10 +522,8 @@ class Tree:
         """Their coefficients."""
 
     @property
-    def model_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The place where the model of each dual point ends."""
-
-    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def model_intercept(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their intercepts, one for each output."""
 
     @property
     def parent(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
@@ -1216,11 +1225,13 @@ class Exhaustion:
     def best(self) -> Card: ...
 
 class Scores:
-    """Data and rules of a score card."""
+    """Data and limits of a score card."""
 
-    def __init__(self, x: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, low: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], conflict: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: tuple[float, float], price: float, k: int, ones: int, threads: int) -> None: ...
+    def __init__(self, x: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, low: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: tuple[float, float], price: float, k: int, ones: int, threads: int) -> None: ...
 
     def add_layer(self, positive: bool, worth: float, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def set_rules(self, rules: Sequence[Rule]) -> None: ...
 
     def search(self, seconds: float) -> Card: ...
 

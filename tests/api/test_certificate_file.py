@@ -71,7 +71,7 @@ def test_pickled_objects_are_refused(tmp_path):
     np.lib.format.write_array(stream, np.array([Bomb(trace)], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(path) as old:
         members = {name: old.read(name) for name in old.namelist()}
-    for name in ("alpha.npy", "extra.npy", "header.npy"):
+    for name in ("model_values.npy", "extra.npy", "header.npy"):
         with zipfile.ZipFile(path, "w") as new:
             for key, value in {**members, name: stream.getvalue()}.items():
                 new.writestr(key, value)

@@ -20,11 +20,13 @@ def null_model(header, arrays, weights=None, **more):
     share = w[LABELS > 0].sum()
     b = np.log(share / (1.0 - share))
     value = float(w @ np.logaddexp(0.0, -LABELS * b))
-    alpha = (1.0 / (1.0 + np.exp(LABELS * b))).astype(np.float32)[None]
     one = {"parent": -1, "branch": -1, "side": 0, "row": 0}
-    for name in ("alpha_rest", "lower", "upper", "weights"):
+    for name in ("model_scale", "lower", "upper", "weights"):
         arrays.pop(name, None)
-    arrays.update({name: np.array([entry]) for name, entry in one.items()}, alpha=alpha)
+    arrays.update({name: np.array([entry]) for name, entry in one.items()})
+    arrays.update(
+        model_ends=np.zeros(1, int), model_columns=np.zeros(0, int), model_values=np.zeros(0), model_intercept=np.array([b])
+    )
     arrays.update(support=np.zeros(0, np.int64), coef=np.zeros(0), intercept=np.array(b), **more)
     if weights is not None:
         arrays["weights"] = weights
@@ -70,9 +72,14 @@ def test_a_feature_whose_gain_overflows_is_not_forgotten(settings, more, arithme
 
 
 def test_types_beyond_float64_are_refused():
-    for name, kind in (("alpha_rest", np.longdouble), ("alpha", np.float64), ("coef", np.longdouble), ("coef", np.float16)):
+    for name, kind in (
+        ("model_values", np.longdouble),
+        ("model_values", np.float32),
+        ("coef", np.longdouble),
+        ("coef", np.float16),
+    ):
         _, header, arrays = base("weighted box")
-        arrays[name] = arrays["alpha" if name == "alpha_rest" else name].astype(kind)
+        arrays[name] = arrays[name].astype(kind)
         report = check(header, arrays)
         assert not report.valid
         assert f"{name} has the wrong shape" in report.reasons[0]
@@ -80,7 +87,7 @@ def test_types_beyond_float64_are_refused():
 
 def test_text_of_a_file_is_never_printed_raw():
     evil = "none).\x1b[2J\x1b[HCertificate: valid\n  gap          0.000e+00\u202e"
-    for name in ("status", "loss", "storage", "prover", "version", "format", "k", "unit", evil):
+    for name in ("status", "loss", "storage", "prover", "version", "format", "k", "outputs", evil):
         _, header, arrays = base("weighted box")
         header[name] = evil
         text = str(check(header, arrays))

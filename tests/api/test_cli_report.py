@@ -180,3 +180,17 @@ def test_a_column_that_follows_from_the_target_is_named(run, tmp_path):
     run.ok("report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--out", out)
     said = "Column discharged alone separates class no and class yes in every row: is it known beforehand?"
     assert said in content(out)["models"][1]["cautions"]
+
+
+def test_repeated_cross_validation(run, tmp_path):
+    table().to_csv(tmp_path / "data.csv", index=False)
+    argv = [tmp_path / "data.csv", "--target", "label", "--cv", "3", "--repeats"]
+    assert run.json("cv", *argv, "2")["folds"] == 6
+    once = run.json("cv", *argv, "1")
+    assert once == run.json("cv", *argv[:-1])
+    run.ok("report", *argv, "2", "--time-limit", "0", "--out", tmp_path / "page.html")
+    page = content(tmp_path / "page.html")
+    assert page["selection"]["folds"] == 6
+    assert page["tested"] == 120  # each row counts once
+    assert any("repeated 2 times" in note for note in page["data"]["notes"])
+    assert "--repeats must be at least 1, got 0" in run.error("cv", *argv, "0")

@@ -129,7 +129,8 @@ def test_all_bad_columns_of_a_frame_are_named():
     frame.loc[3, "a"], frame.loc[4, "c"], frame.loc[5, "b"] = np.nan, np.nan, np.inf
     expected = (
         "X must hold real numbers, got 'Rome' in column 'town', Timestamp('2024-01-01 00:00:00') in column 'when'; X contains "
-        "NaN in columns 'a' and 'c', infinity in column 'b'; fill, code or drop them first."
+        "NaN in columns 'a' and 'c', infinity in column 'b'; code text (OneHotEncoder), fill gaps (SimpleImputer), or drop "
+        "these columns."
     )
     for fit in (ez.fit_path, ez.L0Classifier(k=1).fit, ez.L0ClassifierCV().fit):
         with pytest.raises(ez.InvalidInputError) as caught:

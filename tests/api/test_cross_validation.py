@@ -285,7 +285,7 @@ def test_classes_that_a_fold_lacks():
 
 def test_rare_classes():
     y = np.where(np.arange(100) < 3, "rare", "common")
-    with pytest.warns(UserWarning, match="cv = 3 folds instead of 5: class rare has no more rows"):
+    with pytest.warns(UserWarning, match="cv = 3 folds instead of 5: class rare has only 3 rows"):
         model = ez.L0ClassifierCV(n_shrinkage=2).fit(X, y)
     assert len(model.cv_results_.splits) == 3
     y[1:3] = "common"

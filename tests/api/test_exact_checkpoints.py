@@ -127,7 +127,7 @@ def test_a_damaged_checkpoint(tmp_path, content):
         ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, checkpoint=path)
 
 
-@pytest.mark.parametrize("missing", ["node.bound", "node.state", "state.beta.starts", "tree.alpha", "incumbent.cost"])
+@pytest.mark.parametrize("missing", ["node.bound", "node.state", "state.beta.starts", "tree.model_intercept", "incumbent.cost"])
 def test_a_checkpoint_of_another_version(tmp_path, missing):
     path = tmp_path / "search.npz"
     ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, node_limit=1, checkpoint=path)
@@ -235,9 +235,9 @@ MALFORMED = {
     "columns that are near": (added("state.near", 2**20), "state.near has entries out of range"),
     "columns that are left": (columns_beyond, "search.columns has entries out of range"),
     "row of a point": (filled("tree.row", 10**7), "the points of its tree do not fit together"),
-    "no points": (shortened("tree.alpha", 0), "the points of its tree do not fit together"),
+    "no points": (shortened("tree.model_intercept", 0), "the points of its tree do not fit together"),
     "half of the points": (
-        lambda arrays: shortened("tree.alpha", len(arrays["tree.alpha"]) // 2)(arrays),
+        lambda arrays: shortened("tree.model_intercept", len(arrays["tree.model_intercept"]) // 2)(arrays),
         "do not fit together",
     ),
     "counters": (shortened("search.picks", 0), "search.picks has the wrong shape"),
@@ -256,7 +256,7 @@ MALFORMED = {
     "intercept infinite": (filled("incumbent.intercept", np.nan), "incumbent.intercept has entries that are not finite"),
     "start infinite": (filled("state.beta", np.nan), "state.beta has entries that are not finite"),
     "negative multiplier": (filled("state.mu", -1.0), "state.mu has entries out of range"),
-    "dual points infinite": (filled("tree.alpha", np.inf), "tree.alpha has entries that are not finite"),
+    "dual points infinite": (filled("tree.model_intercept", np.inf), "tree.model_intercept has entries that are not finite"),
     "boxes": (put("state.boxes", (0, 0), 2.0**40), "the columns of its boxes do not fit together"),
     "boxes at a fraction": (put("state.boxes", (0, 0), 0.5), "the columns of its boxes do not fit together"),
     "boxes upside down": (put("state.boxes", (0, 1), 1e30), "its boxes do not fit together"),
@@ -343,7 +343,7 @@ LIES = {
     "all features out": all_out,
     "features in": all_in,
     "columns": no_columns_but_those_of_the_solution,
-    "no dual point proves anything": filled("tree.alpha", 0.0),
+    "no dual point proves anything": filled("tree.model_scale", 0.0),
     "starts far away": lambda arrays: (arrays["state.beta"].__imul__(1e12), arrays["state.intercept"].fill(-1e12)),
     "large multipliers": filled("state.mu", 1e200),
     "all nodes dive": filled("node.dives", True),

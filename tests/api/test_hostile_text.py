@@ -169,7 +169,7 @@ def test_errors_and_warnings_of_estimators_show_no_codes(tmp_path):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         ez.L0ClassifierCV(cv=3, max_support=2).fit(FRAME, y)
-    assert any(r"class \x1b[31mred has no more rows" in str(warning.message) for warning in seen)
+    assert any(r"class \x1b[31mred has only 2 rows" in str(warning.message) for warning in seen)
     assert seen[0].filename == __file__
     assert all(str(warning.message).isprintable() for warning in seen)
     model = ez.L0Classifier(k=2).fit(FRAME, LABELS)

@@ -102,7 +102,7 @@ def test_certificates_of_another_delta_are_refused(solution):
 def test_dual_points_beyond_delta_prove_nothing_more(solution):
     """However far a file's dual points are outside the domain, the verifier brings them back, and the bound holds."""
     header, arrays = parts(solution)
-    arrays["alpha"] = np.sign(arrays["alpha"]) * np.float32(1e6)
+    arrays["model_values"] = arrays["model_values"] * 1e6
     report = check(header, arrays, X, Y)
     assert report.lower_bound <= solution.objective * (1 + 1e-12)
 
@@ -112,8 +112,8 @@ def test_parts_of_proofs_for_other_losses_are_refused(solution):
     header, arrays = parts(solution)
     growth = {"growth_alpha": np.full(len(Y), 0.5), "growth_columns": np.array([0]), "growth_values": np.ones(1)}
     assert "no use" in check(header, arrays | growth, X, Y).reasons[0]
-    row = np.zeros(len(arrays["alpha"]), np.int64)
-    diagonals = {"point_diagonal": row - 1, "model_ends": row, "model_columns": row[:0], "model_values": np.zeros(0)}
+    row = np.zeros(len(arrays["model_ends"]), np.int64)
+    diagonals = {"point_diagonal": row - 1}
     diagonals |= {"diagonal_ends": row[:0], "diagonal_members": row[:0], "diagonal_values": np.zeros(0)}
     assert "no use" in check(header, arrays | diagonals, X, Y).reasons[0]
 

@@ -7,6 +7,7 @@ from scipy import sparse
 from support.problems import random_problem, target
 
 import ellzero as ez
+from ellzero.estimators.targets import ordered_labels
 
 X, Y, W = random_problem(4, n=40, p=5)
 LABELS = target(Y, "logistic")
@@ -39,6 +40,14 @@ def test_a_sentence(mistake):
     with pytest.raises(ez.InvalidInputError) as caught:
         call()
     assert str(caught.value).startswith(expected)
+
+
+def test_a_target_of_many_numbers_is_none_of_classes():
+    numbers = np.arange(1000) % 214
+    for y, count in ((numbers, "214"), (np.linspace(0.0, 1.0, 50), "50")):
+        with pytest.raises(ez.InvalidInputError, match=f"y has {count} different numbers"):
+            ordered_labels(y)
+    assert len(ordered_labels(numbers.astype(str))) == 214
 
 
 def test_a_word_that_is_nearly_an_argument():

@@ -178,8 +178,8 @@ def test_outputs_that_y_does_not_have_take_no_memory(name):
     problem, header, arrays = made(name)
     many = 200_000
     arrays |= {"coef": np.zeros((len(arrays["support"]), many)), "intercept": np.zeros(many)}
-    arrays |= {"alpha": np.zeros((0, many * header["n"]), np.float32), "row": np.full_like(arrays["row"], -1)}
-    del arrays["alpha_rest"]
+    none = {each: arrays[each][:0] for each in ("model_ends", "model_columns", "model_values")}
+    arrays |= none | {"model_intercept": np.zeros((0, many)), "row": np.full_like(arrays["row"], -1)}
     if "classes" in arrays and name != "labels":
         arrays["classes"] = np.arange(many).astype(str)
     header["outputs"] = many

@@ -29,7 +29,11 @@ def without_proof(certificate, **intercept):
         del arrays[name]
     one = {name: np.array([-1]) for name in ("parent", "branch", "row")}
     arrays |= one | {"side": np.array([0]), "block_members": NOTHING, "block_ends": NOTHING}
-    arrays |= {"alpha": np.zeros((0, len(Y)), np.float32), "support": NOTHING, "coef": np.zeros(0)}
+    if header["loss"] == "hinge":
+        arrays["alpha"] = np.zeros((0, len(Y)))
+    else:
+        arrays |= {"model_ends": NOTHING, "model_columns": NOTHING, "model_values": np.zeros(0), "model_intercept": np.zeros(0)}
+    arrays |= {"support": NOTHING, "coef": np.zeros(0)}
     return header, arrays | {name: np.array(value) for name, value in intercept.items()}
 
 
@@ -163,7 +167,7 @@ def test_a_tree_that_says_nothing_is_not_walked():
         header, arrays = without_proof(solution.certificate)
         chain = np.arange(-1, 49_999)
         arrays |= {"parent": chain, "branch": np.full(50_000, -1), "side": np.zeros(50_000, int), "row": np.full(50_000, row)}
-        arrays["alpha"] = np.zeros((1, len(Y)), np.float32)
+        arrays |= {"model_ends": np.zeros(1, int), "model_intercept": np.zeros(1)}
         assert reason in check(header | {"lower_bound": 0.0, "status": "time_limit"}, arrays).reasons[0]
 
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import ellzero as ez
 from ellzero import estimators
-from ellzero.estimators.resampling import Crew
+from ellzero.estimators.resampling import Crew, Dismissed
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 5))
@@ -188,6 +188,16 @@ def test_a_crew_does_not_wait_for_the_thread_that_waits():
     crew.dismiss()
     atexit.unregister(crew.wait)
     crew.wait()
+
+
+def test_a_search_ends_when_its_crew_is_dismissed():
+    """Its report is where it learns of Ctrl-C."""
+    crew = Crew()
+    crew(0.5, 0.1, 3)
+    crew.dismiss()
+    atexit.unregister(crew.wait)
+    with pytest.raises(Dismissed):
+        crew(0.6, 0.1, 3)
 
 
 def test_probabilities_are_those_of_the_fit():

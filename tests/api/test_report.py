@@ -36,7 +36,7 @@ from ellzero.report.models import (
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, compare, describe_others, describe_proofs, percent_above, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
-from ellzero.report.summary import summarise
+from ellzero.report.summary import Beside, summarise
 from ellzero.report.words import Words, named, percent_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
@@ -89,7 +89,10 @@ def test_binary_figures_are_those_of_scikit_learn(weighted):
         assert model["error"] == pytest.approx(column.scores[point].std(ddof=1) / np.sqrt(3), rel=1e-6)
         if point:
             assert model["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision, sample_weight=weight))
-    if not weighted:
+    if weighted:
+        sides = [weight[y == label] for label in ("dog", "cat")]
+        assert summary["tested_rows"] == pytest.approx([side.sum() ** 2 / (side**2).sum() for side in sides], rel=1e-5)
+    else:
         decision = column.decision[:, 3, 0]
         share, mean = calibration_curve(y == "dog", expit(decision), n_bins=10, strategy="quantile")
         bins = np.array(summary["models"][3]["calibration"][0]["bins"])
@@ -645,7 +648,7 @@ def test_a_proof_changes_nothing_of_the_estimator():
     before = copy.deepcopy(estimator)
     proofs = prove(estimator, X, y, sample_weight=None, seconds=30.0, progress=False)
     assert proofs[0].gained > 1e-3
-    shown = summarise(estimator, X, y, proofs=proofs)["models"][7]["coef"][0]
+    shown = summarise(estimator, X, y, beside=Beside(proofs=proofs))["models"][7]["coef"][0]
     assert [value for _, value in shown] != pytest.approx(estimator.coef_[0][estimator.support_].tolist())
     np.testing.assert_array_equal(estimator.coef_, before.coef_)
     for mine, theirs in zip(estimator.cv_results_.columns, before.cv_results_.columns, strict=True):
@@ -688,6 +691,7 @@ def test_many_rows_are_sampled_for_cross_validation(tmp_path):
     weight = np.where(np.arange(len(X)) < 100, 0.0, 1.0)
     summary = write_report(tmp_path / "a.html", X, y, sample_weight=weight, **FAST, time_limit=0)
     assert summary["tested"] == SAMPLED
+    assert summary["plain"].endswith(f"The final model was fitted on all {SAMPLED + 2900:,} rows.")
     assert any(f"{SAMPLED:,} of the {len(X):,} rows" in note for note in summary["data"]["notes"])
     splits = sampled_splits(y, weight, 5, classes=True)
     tests = np.concatenate([test for _, test in splits])

@@ -147,7 +147,7 @@ def test_charts_explain_themselves(show):
     assert tip.is_hidden()
     shown.page.locator("#score circle").nth(2).hover(force=True)
     assert tip.is_visible()
-    assert tip.inner_text().startswith("2 features\nheld-out half the squared error: ")
+    assert tip.inner_text().startswith("2 features\nheld-out squared error, halved: ")
     assert parsed(tip.inner_text().split(": ")[1].split(" ±")[0]) == pytest.approx(-summary["models"][2]["score"], rel=1e-3)
     shown.page.mouse.move(2, 2)
     assert tip.is_hidden()

@@ -1,6 +1,7 @@
 """Score cards as people use them: fit, predict, list, print, save; and what is refused, in a sentence."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,7 @@ def test_separable_data_ends_at_the_largest_scale():
     y = X[:, 0]
     card = ez.RiskScore(k=2).fit(X, y)
     assert card.scale_ * abs(card.points_[0]) == pytest.approx(10.0)
+    assert "The scale is at its limit, max_scale=2" in str(card)
     assert card.status_ == "optimal"
     assert ez.verify(card.certificate_, X, y).valid
 
@@ -179,6 +181,7 @@ def test_pages_add_up_points(fitted, tmp_path, browser):
     assert f"risk {risk:.1f} %" in page.inner_text("#result")
     page.set_viewport_size({"width": 360, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     page.close()
 
 
@@ -263,6 +266,28 @@ def test_one_class_and_many_are_refused():
     for labels in (np.full(40, "yes"), np.arange(40) % 3):
         with pytest.raises(ez.InvalidInputError, match="two classes"):
             ez.RiskScore().fit(X, labels)
+
+
+def test_raw_columns_are_refused_with_a_word_about_thresholds():
+    X, y = table(40)
+    for value in (1.5, -1, "much", None):
+        with pytest.raises(ez.InvalidInputError, match="Thresholds makes yes-or-no columns"):
+            ez.RiskScore().fit(X.assign(noise=value), y)
+
+
+def test_cards_obey_rules():
+    X, y = table()
+    rules = [ez.requires("smokes", ["noise"]), ez.at_least(1, ["age >= 75", "age >= 40"])]
+    card = ez.RiskScore(k=4, rules=rules).fit(X, y)
+    assert not card.points_[3] or card.points_[5]
+    assert card.points_[2] or card.points_[0]
+    assert card.status_ == "optimal"
+    assert card.loss_ > ez.RiskScore(k=4).fit(X, y).loss_
+    assert ez.verify(card.certificate_, X, y, rules=rules).valid
+    assert not ez.verify(card.certificate_, X, y, rules=rules[:1]).valid
+    assert not ez.RiskScore(k=4, rules=rules, time_limit=0.0).fit(X, y).problem_.rules.broken(card.points_ != 0)
+    with pytest.raises(ez.InvalidInputError, match="k must be at least 2 for the rules"):
+        ez.RiskScore(k=1, rules=ez.exactly(2, ["smokes", "noise"])).fit(X, y)
 
 
 def test_one_per_variable_needs_names():

@@ -4,11 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.scores import cards, draw, draw_variant, solved
 
 import ellzero as ez
 from ellzero.exact.verifier import digest
 from ellzero.scores.problem import ScoreProblem
+from fuzz.scores.brute_force import cards
+from fuzz.scores.drawing import draw, draw_variant, solved
 
 
 @pytest.fixture(scope="module")

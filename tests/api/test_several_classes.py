@@ -336,7 +336,7 @@ def test_shared_features_are_one_table(multi_class, tmp_path):
     assert len(frame) == 9
     words = str(model.summary())
     assert ("against the rest" in words) == (multi_class == "ovr_shared")
-    assert ("divided by that of the other" in words) == (multi_class == "multinomial")
+    assert ("the odds of one class against another" in words) == (multi_class == "multinomial")
     model.save(tmp_path / "model.json")
     assert str(ez.load(tmp_path / "model.json")) == str(model)
 

@@ -80,7 +80,7 @@ def test_few_passes_in_small_blocks(kind, small_blocks, monkeypatch):
     X = matrix_of(kind)
     y = target_of(X)
     solution = ez.solve(X, y, standardize=True, **SETTINGS | {"lambda_0": 0.005, "gap": 1e-3})
-    points = len(solution.certificate.arrays["alpha"])
+    points = len(solution.certificate.arrays["model_ends"])
     assert points > 4
     for batch, passes in ((points, 1), (2, -(-points // 2))):
         monkeypatch.setattr(bounds, "LARGEST_BATCH", batch)
@@ -89,7 +89,8 @@ def test_few_passes_in_small_blocks(kind, small_blocks, monkeypatch):
         assert report.valid
         assert report.lower_bound == pytest.approx(ez.verify(solution.certificate, X, y).lower_bound, rel=1e-12)
         assert elsewhere.largest <= max(10, len(solution.support))
-        assert elsewhere.read == 40 * (passes + (2 if kind == "float64" else 4)) + len(solution.support)
+        once = 40 * (passes + (2 if kind == "float64" else 4)) + len(solution.support)
+        assert once < elsewhere.read <= once + 40 * passes  # the columns of the models
 
 
 def test_chunks_are_read_as_a_whole():

@@ -41,17 +41,10 @@ def solved(loss):
     return sol, fits, {T: fit.value + LAMBDA_0 * len(T) for T, fit in fits.items()}
 
 
-def slope(loss, y, eta):
-    """Alpha of a solution."""
-    if loss == "squared_error":
-        return y - eta
-    return 1.0 / (1.0 + np.exp(y * eta)) if loss == "logistic" else 2.0 * np.maximum(0.0, 1.0 - y * eta)
-
-
 def whole_tree(loss, models):
     """Every feature decided: strong duality makes a leaf's dual point prove its model's value. Only `models` get one."""
-    fits, y = solved(loss)[1], target(RESPONSE, loss)
-    tree, alpha, level = {"parent": [-1], "branch": [-1], "side": [0], "row": [-1]}, [], [(0, EMPTY)]
+    fits = solved(loss)[1]
+    tree, chosen, level = {"parent": [-1], "branch": [-1], "side": [0], "row": [-1]}, [], [(0, EMPTY)]
     for j in sorted(FEATURES):
         grown = []
         for parent, T in level:
@@ -62,10 +55,14 @@ def whole_tree(loss, models):
         level = grown
     for node, T in level:
         if T in models:
-            tree["row"][node] = len(alpha)
-            alpha.append(slope(loss, y, X @ fits[T].coef + fits[T].intercept))
+            tree["row"][node] = len(chosen)
+            chosen.append(fits[T])
     tree["block_members"], tree["block_ends"] = sorted(FEATURES), list(range(1, len(FEATURES) + 1))  # a feature each
-    return {**{name: np.array(values) for name, values in tree.items()}, "alpha": np.array(alpha, dtype=np.float32).ravel()}
+    used = [np.flatnonzero(fit.coef) for fit in chosen]
+    models = {"model_ends": np.cumsum([len(each) for each in used]), "model_columns": np.concatenate(used)}
+    models["model_values"] = np.concatenate([fit.coef[each] for fit, each in zip(chosen, used, strict=True)])
+    models["model_intercept"] = np.array([fit.intercept + X.mean(axis=0) @ fit.coef for fit in chosen])
+    return {**{name: np.array(values) for name, values in tree.items()}, **models}
 
 
 def certify(loss, home, size, solution):
@@ -154,7 +151,8 @@ def a_point_removed(header, arrays):
     """That of the leaf with the best swap."""
     values = solved("logistic")[2]
     home, best = farthest()
-    arrays["alpha"][sorted(near(home, 1, values), key=sorted_bits).index(best)] = 0.0
+    arrays["model_scale"] = np.ones(len(arrays["model_ends"]))
+    arrays["model_scale"][sorted(near(home, 1, values), key=sorted_bits).index(best)] = 0.0
 
 
 def sorted_bits(T):

@@ -7,6 +7,7 @@ import pytest
 from support.problems import GROUPED, LOSSES, PENALTIES, STORAGES, every_pair, random_problem, store, target
 
 import ellzero as ez
+from ellzero.problem.making import make_problem
 
 PENALTIES = PENALTIES | GROUPED
 CASES = [(*case, seed) for seed, case in enumerate(every_pair(PENALTIES), start=11)]  # each with numbers of its own
@@ -86,6 +87,16 @@ def test_check_stationarity_can_fail(loss):
         tiny = coef.copy()
         tiny[path[0].support[0]] = 1e-6
         assert not ez.check_stationarity(X, y, tiny, b, **fine)
+
+
+def test_slopes_are_those_of_centred_and_scaled_columns():
+    """Also of residuals whose sum is not zero, where the intercept is not the best one."""
+    X, y, weight = random_problem(3)
+    problem = make_problem(X, target(y, "logistic"), sample_weight=weight, standardize=True)
+    mean = problem.w @ X
+    Z = (X - mean) / np.sqrt(problem.w @ (X - mean) ** 2)
+    r = np.random.default_rng(4).normal(1.0, 1.0, (len(X), 2))
+    np.testing.assert_allclose(problem.slopes(r), Z.T @ r, rtol=1e-9, atol=1e-9)
 
 
 def test_scales_and_offsets_do_not_matter():

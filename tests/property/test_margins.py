@@ -70,7 +70,7 @@ def draw(rng, loss, extreme):
         problem = replace(problem, price=price, budget=budget, k=problem.k if budget is None else p)
     near = y if loss == "squared_error" else rng.choice([0.0, 0.5, 1.0, 2.0], size=n)
     alpha = np.array([near * rng.uniform(0.0, 2.0, n), rng.standard_normal(n) * magnitude(rng, 30.0)])
-    return problem, np.clip(alpha, -1e38, 1e38).astype(np.float32)
+    return problem, np.clip(alpha, -1e38, 1e38)
 
 
 def in_exact(problem):
@@ -114,8 +114,7 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
             upper = float(below) * rng.uniform(0.0, 1.0)
             if not np.isfinite(upper):
                 continue
-            rows = np.arange(2)
-            for mine, theirs in zip(problem.points(alpha, None, rows), exact.points(alpha, None, rows), strict=True):
+            for mine, theirs in zip(problem.points_at(alpha), exact.points_at(alpha), strict=True):
                 inside = (mine.v_low <= theirs.v_low) & (theirs.v_high <= mine.v_high)
                 assert (inside | ~np.isfinite(mine.v_high)).all(), seed
                 state, truth = Region.root(problem), Region.root(exact)
@@ -142,7 +141,7 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
 
 
 def draw_diagonals(rng, problem):
-    """Diagonals that leave a little of the curvature, and dual points at models, or near them, as float32 numbers."""
+    """Diagonals that leave a little of the curvature, and dual points at models, or near them."""
     n = len(problem.y)
     z = problem.X / problem.spread
     z = (z - problem.w @ z if problem.fit_intercept else z) * np.sqrt(problem.w)[:, None]
@@ -159,9 +158,7 @@ def draw_diagonals(rng, problem):
         slope = slope - problem.w @ slope if problem.fit_intercept else slope
         alpha.append(slope * (1.0 + off * rng.standard_normal(n)))
         models.append(PointModel(0, used, coef))
-    rough = np.clip(np.nan_to_num(alpha), -1e38, 1e38).astype(np.float32)
-    rest = np.clip(np.nan_to_num(alpha - rough), -1e38, 1e38).astype(np.float32)
-    return Diagonals([columns], [values], models), rough, rest
+    return Diagonals([columns], [values], models), np.clip(np.nan_to_num(alpha), -1e38, 1e38)
 
 
 @pytest.mark.parametrize("extreme", [3.0, EXTREME])
@@ -173,17 +170,17 @@ def test_float64_moves_no_more_curvature_than_exact_arithmetic(extreme):
         with np.errstate(all="ignore"):
             problem, _ = draw(rng, "squared_error", extreme)
             problem = replace(problem, lambda_2=problem.lambda_2 * (rng.random() < 0.5))
-            diagonals, *alpha = draw_diagonals(rng, problem)
+            diagonals, alpha = draw_diagonals(rng, problem)
             columns, values = diagonals.columns[0], diagonals.values[0]
             if not len(columns) or not np.isfinite(values).all():
                 continue
-            exact, rows = in_exact(problem), np.arange(3)
+            exact = in_exact(problem)
             mine = replace(diagonals, definite={})
             try:
-                points = list(problem.points(*alpha, rows, mine))
+                points = list(problem.points_at(alpha, mine.models, mine))
             except Refused:
                 continue
-            for point, truth in zip(points, exact.points(*alpha, rows, replace(diagonals, definite={})), strict=True):
+            for point, truth in zip(points, exact.points_at(alpha, mine.models, replace(diagonals, definite={})), strict=True):
                 inside = (point.v_low <= truth.v_low) & (truth.v_high <= point.v_high)
                 assert (inside | ~np.isfinite(point.v_high)).all(), seed
                 assert not point.terms[-1] > truth.terms[-1], seed  # what the dual point is off, the last term

@@ -89,7 +89,7 @@ def test_rows_stay_where_nothing_is_gained(monkeypatch: pytest.MonkeyPatch) -> N
     settings: dict[str, Any] = {"loss": "logistic"}
     for other in (rng.standard_normal((N, 4)), np.where(np.arange(N)[:, None] < N - 700, rng.standard_normal((N, 30)), X)):
         assert make_problem(other, y > 0.0, **settings).few_rows(1, thorough=True) is None
-    monkeypatch.setattr(equal_rows.Rows, "keys", lambda self, rows: np.zeros(len(rows), dtype=np.uint64))
+    monkeypatch.setattr(equal_rows.JoinedRows, "keys", lambda self, rows: np.zeros(len(rows), dtype=np.uint64))
     assert make_problem(X, y > 0.0, **settings).few_rows(1, thorough=True) is None  # equal numbers of unequal rows
 
 

@@ -95,16 +95,6 @@ def test_the_best_subset(case, loss, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_perspective_changes_no_optimum(loss, backend):
-    problem, X, y, known = draw(3, loss, lambda_2=0.02, unpenalized=[2])
-    best = best_subset(X, y, lambda_0=0.03, **{**known, "lower": -BIG, "upper": BIG})[0]
-    made, found = solve(backend, problem, lambda_0=0.03, perspective=True)
-    assert made.program.value(found.x) == pytest.approx(best, abs=1e-5)
-    assert found.lower_bound <= best + 1e-6
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("seed", "loss", "swap_size"), [(0, "hinge", 1), (1, "squared_hinge", 2), (2, "logistic", 1), (3, "squared_error", 2)]
 )

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from support.scores import cards, draw, draw_variant, solved
 
 import ellzero as ez
 from ellzero.scores.problem import ScoreProblem
+from fuzz.scores.brute_force import cards
+from fuzz.scores.drawing import draw, draw_variant, solved
 
 
 @pytest.mark.parametrize("seed", range(36))

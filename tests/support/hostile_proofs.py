@@ -94,11 +94,11 @@ def certificates(folder: Path) -> dict[str, Kind]:
     text = array_of(members["header"]).tobytes()
     contents = {
         **bytes_kinds(good),
-        **archive_kinds(good, "alpha"),
+        **archive_kinds(good, "model_values"),
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
         "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
         "no header": archive({name: content for name, content in members.items() if name != "header"}),
-        "no points": archive({name: content for name, content in members.items() if name != "alpha"}),
+        "no points": archive({name: content for name, content in members.items() if name != "model_values"}),
     }
     sealed = [tampering for tampering in CATALOGUE if tampering.base in BASES]
     return {
@@ -127,7 +127,10 @@ def checkpoints(folder: Path) -> dict[str, Kind]:
         **bytes_kinds(good),
         **archive_kinds(good, "state.beta"),
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
-        **{f"without {name}": archive({k: v for k, v in members.items() if k != name}) for name in ("node.id", "tree.alpha")},
+        **{
+            f"without {name}": archive({k: v for k, v in members.items() if k != name})
+            for name in ("node.id", "tree.model_ends")
+        },
         "starts that fall": moved("state.near.starts", lambda old: old[::-1]),
         "starts far beyond": moved("state.columns.starts", lambda old: old + 2**40),
         "negative starts": moved("incumbent.support.starts", lambda old: old - 5),
@@ -135,7 +138,7 @@ def checkpoints(folder: Path) -> dict[str, Kind]:
         "negative columns": filled("state.columns", -5),
         "features twice": filled("incumbent.support", 2),
         "coefficients of nothing": filled("incumbent.beta", np.nan),
-        "points of nothing": filled("tree.alpha", np.inf),
+        "points of nothing": filled("tree.model_intercept", np.inf),
         "rows of points": filled("tree.row", 10**7),
         "parents out of range": moved("tree.parent", lambda old: old + 2**33),
         "nodes twice": filled("node.id", 1),

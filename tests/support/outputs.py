@@ -179,14 +179,14 @@ class Shared:
 
     def certificate(self, **changes):
         """A certificate, or with `threshold` a list of all models up to it; as an object, whose parts may be changed."""
-        parent, branch, side, row, alpha, leaves = [-1], [-1], [0], [0], [self.fits[self.best].alpha], {}
+        parent, branch, side, row, points, leaves = [-1], [-1], [0], [0], [self.fits[self.best]], {}
 
         def grow(node, inside, left):
             full = not self.allows([*inside, *left[:1]]) if self.budget is None else False
             if not left or full:
                 if self.allows(inside):
-                    row[node] = len(alpha)
-                    alpha.append(self.fits[frozenset(inside)].alpha)
+                    row[node] = len(points)
+                    points.append(self.fits[frozenset(inside)])
                     leaves[node] = frozenset(inside)
                 return
             first = len(parent)
@@ -207,12 +207,21 @@ class Shared:
             "row": np.array(row),
             "block_members": np.array(self.features, dtype=np.int64),
             "block_ends": np.arange(1, len(self.features) + 1),
-            "alpha": np.array(alpha, dtype=np.float32),
             "support": support,
             "coef": (best.coef / scale)[support],
             "intercept": best.intercept,
         }
-        arrays["alpha_rest"] = (np.array(alpha) - arrays["alpha"]).astype(np.float32)
+        if self.loss == "hinge":
+            arrays["alpha"] = np.clip([fit.alpha for fit in points], 0.0, 1.0)
+        else:
+            used = [np.flatnonzero(fit.coef) for fit in points]  # columns j K + l
+            means = self.w @ self.Z if self.fit_intercept else np.zeros(self.p)
+            arrays |= {
+                "model_ends": np.cumsum([len(each) for each in used]),
+                "model_columns": np.concatenate(used),
+                "model_values": np.concatenate([fit.coef.ravel()[each] for fit, each in zip(points, used, strict=True)]),
+                "model_intercept": np.array([fit.intercept + means @ fit.coef for fit in points]),
+            }
         kept = {name: getattr(self, name) for name in ("classes", "weights", "group", "price", "lower", "upper", "spread")}
         arrays |= {name: value for name, value in kept.items() if value is not None}
         arrays |= {"unpenalized": np.array(self.unpenalized)} if self.unpenalized else {}
@@ -236,7 +245,6 @@ class Shared:
             "lower_bound": objective * (1.0 - 1e-6),
             "gap_asked": 1e-6,
             "status": "optimal",
-            "unit": 1.0,
             "prover": None,
             "threshold": None,
             "within": None,

@@ -61,7 +61,7 @@ CASES = [(seed, loss, *kind) for kind in KINDS for loss in LOSSES for seed in ra
 def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps, priced):
     rng, problem, fits = tiny(seed, loss, swaps, priced)
     alpha = draw_points(rng, problem, fits)
-    points = list(problem.points(alpha, None, np.arange(len(alpha))))
+    points = list(problem.points_at(alpha.astype(float)))
     for state, values, sides in nodes_of(rng, problem, fits):
         support = min(values, key=values.get)
         truth, coef = values[support], fits[support].coef
@@ -132,7 +132,7 @@ def test_good_points_fix_features_and_shrink_boxes(loss, swaps, priced):
         upper = min(fit.value + problem.lambda_0 * spent(problem, S) for S, fit in fits.items()) * (1.0 + 1e-7)
         state = root = Region.root(problem).cap(upper)
         alpha = draw_points(rng, problem, fits)
-        for point in problem.points(alpha, None, np.arange(len(alpha))):
+        for point in problem.points_at(alpha.astype(float)):
             state = state.narrow(point, upper)[1]
         kept = np.isin(root.index, state.index)
         out += np.bincount(problem.home[root.index[~kept]], minlength=2)
@@ -145,7 +145,7 @@ def test_good_points_fix_features_and_shrink_boxes(loss, swaps, priced):
 def test_the_bound_is_the_formula(seed, loss, swaps, priced):
     rng, problem, fits = tiny(seed, loss, swaps, priced)
     alpha = draw_points(rng, problem, fits)
-    points = list(problem.points(alpha, None, np.arange(len(alpha))))
+    points = list(problem.points_at(alpha.astype(float)))
     compared = 0
     for state, models, _ in nodes_of(rng, problem, fits):
         for number, (row, point) in enumerate(zip(alpha.astype(float), points, strict=True)):
@@ -195,7 +195,7 @@ def test_strong_duality(loss):
         found = fits[everything]
         slope = residual(problem, found)
         state = Region.root(problem).cap(found.value * (1.0 + 1e-9))
-        point = next(problem.points(slope[None].astype(np.float32), None, np.arange(1)))
+        point = next(problem.points_at(slope[None]))
         bound = state.narrow(point, ANY)[0]
         assert bound <= found.value * (1.0 + 1e-9), seed
         assert bound >= found.value * (1.0 - 1e-4), seed

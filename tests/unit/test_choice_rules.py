@@ -46,6 +46,7 @@ def climbed(loss):
     """The steps that are tried if the held-out loss of a step is loss(step)."""
     tried = list(FIRST_STEPS)
     while (step := next_step(tried, min(tried, key=loss))) is not None:
+        assert step not in tried
         tried.append(step)
     return sorted(tried)
 
@@ -184,7 +185,7 @@ def test_the_reason_in_a_sentence():
         "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out logistic loss, 0.2 +- 0.04, is the lowest of 3 models."
     )
     assert why(columns, [(0, 2)], 5, loss="squared_error").startswith(
-        "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out half"
+        "5 features (lambda_0 = 0.05, lambda_2 = 0.08): its held-out squared error, halved, "
     )
     area = [column([[0.5, 0.5], [0.9, 0.8], [0.9, 0.86]], [0, 1, 5], 0.0)]
     assert why(area, [(0, 2)], 5, scoring="roc_auc") == (

@@ -106,15 +106,14 @@ def draw_diagonals(rng, problem, fits):
         alpha.append(rng.standard_normal(n) if rng.random() < 0.1 else slope)
         used = rng.permutation(used)
         models.append(PointModel(number, used, beta[used]))
-    rough = np.array(alpha, dtype=np.float32)
-    return Diagonals(columns, values, models), rough, (np.array(alpha) - rough).astype(np.float32)
+    return Diagonals(columns, values, models), np.array(alpha)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_diagonal_proves_more_than_the_truth(seed):
     rng, problem, fits = draw(seed)
-    diagonals, *alpha = draw_diagonals(rng, problem, fits)
-    points = list(problem.points(*alpha, np.arange(len(alpha[0])), diagonals))
+    diagonals, alpha = draw_diagonals(rng, problem, fits)
+    points = list(problem.points_at(alpha, diagonals.models, diagonals))
     proved = 0
     for state, values, _ in nodes_of(rng, problem, fits):
         best, value = min(values.items(), key=lambda each: each[1])
@@ -143,10 +142,9 @@ def test_a_diagonal_is_enough_where_nothing_else_holds_a_coefficient():
         problem = replace(problem, lambda_0=0.0, lambda_2=0.0, k=p)
         found = fit(problem, range(p))
         slope = problem.y - (problem.X / problem.spread) @ found.beta - found.intercept
-        alpha = slope.astype(np.float32)[None], (slope - slope.astype(np.float32)).astype(np.float32)[None]
         columns = np.arange(p)
         diagonals = Diagonals([columns], [largest(rng, problem, columns)], [PointModel(0, columns, found.beta)])
-        with_it, without = (next(problem.points(*alpha, np.arange(1), each)) for each in (diagonals, None))
+        with_it, without = (next(problem.points_at(slope[None], *each)) for each in ((diagonals.models, diagonals), ()))
         bound = Region.root(problem).narrow(with_it, ANY)[0]
         assert found.value * (1.0 - 1e-6) <= bound <= found.value * (1.0 + 1e-12), seed
         assert Region.root(problem).narrow(without, ANY)[0] == -np.inf, seed
@@ -169,7 +167,7 @@ def test_models_use_only_columns_of_their_diagonal(seed):
         slope = problem.y - X[:, columns] @ np.array(coef)
         slope -= problem.w @ slope / problem.w.sum()
         diagonals = Diagonals([np.array([0])], [diagonal], [PointModel(0, np.array(columns), np.array(coef))])
-        return state.narrow(next(problem.points(slope[None], None, np.arange(1), diagonals)), ANY)[0]
+        return state.narrow(next(problem.points_at(slope[None], diagonals.models, diagonals)), ANY)[0]
 
     truth = fit(problem, [0]).value * (1.0 + 1e-12) + 1e-12
     assert bound([0], [3.0]) <= truth

@@ -61,7 +61,7 @@ def grouped(seed, loss, swaps, priced):
 def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps, priced):
     rng, problem, fits = grouped(seed, loss, swaps, priced)
     alpha = draw_points(rng, problem, fits)
-    points = list(problem.points(alpha, None, np.arange(len(alpha))))
+    points = list(problem.points_at(alpha.astype(float)))
     for state, values, sides in nodes_of(rng, problem, fits):
         truth = min(values.values())
         for upper in (ANY, float(np.median(list(values.values()))), truth * (1.0 + 1e-7) + 1e-12):
@@ -89,7 +89,7 @@ def test_groups_are_fixed_and_boxes_cut():
     out = into = cut = 0
     for seed, loss in ((seed, loss) for seed in range(8) for loss in LOSSES):
         rng, problem, fits = grouped(seed, loss, False, False)
-        points = list(problem.points(draw_points(rng, problem, fits), None, np.arange(9)))
+        points = list(problem.points_at(draw_points(rng, problem, fits)[:9].astype(float)))
         for state, values, _ in nodes_of(rng, problem, fits):
             narrowed = state
             for point in points:
@@ -104,7 +104,7 @@ def test_groups_are_fixed_and_boxes_cut():
 def test_regions_together_are_regions_apart():
     """Groups of several sizes stand one after the other: nothing of one region may end up in another."""
     rng, problem, fits = grouped(3, "logistic", False, False)
-    points = list(problem.points(draw_points(rng, problem, fits), None, np.arange(9)))
+    points = list(problem.points_at(draw_points(rng, problem, fits)[:9].astype(float)))
     regions = [state for state, _, _ in nodes_of(rng, problem, fits) if not state.clauses]
     parts = [part for region in regions for _, part in region.states.split()]
     upper = min(fit.value for fit in fits.values()) * 1.2

@@ -32,7 +32,21 @@ WAYS = {
     "row": np.array([[0.5, 0.0, 0.0, -2.0]]),
     "sparse": sparse.csr_matrix([[0.5, 0.0, 0.0, -2.0]]),
     "model": ez.Model(
-        np.array([0, 3]), np.array([0.5, -2.0]), 0.0, 4, 0.0, 2, 0.0, 0.0, "logistic", None, None, np.ones(2), 2.0, None
+        np.array([0, 3]),
+        np.array([0.5, -2.0]),
+        0.0,
+        4,
+        0.0,
+        2,
+        0.0,
+        0.0,
+        "logistic",
+        None,
+        None,
+        np.ones(2),
+        2.0,
+        None,
+        np.zeros(2),
     ).coef,
 }
 

@@ -32,17 +32,17 @@ def knapsack(n=3, seed=None):
     return build.build([], [])
 
 
-def curved(perspective=False, softplus=False):
-    """min 0.3 z + q + f(u) with x + u = 2, 0 <= x <= 3 z, x^2 <= q (z); f(u) = u^2 or log(1 + exp(u))."""
+def curved(softplus=False):
+    """min 0.3 z + q + f(u) with x + u = 2, 0 <= x <= 3 z, x^2 <= q; f(u) = u^2 or log(1 + exp(u))."""
     build = Builder()
     x, z = build.add(1, upper=3.0), build.add(1, cost=0.3, lower=0.0, upper=1.0, integer=True)
     q, u, t = build.add(1, cost=1.0, lower=0.0), build.add(1), build.add(1, cost=1.0, lower=0.0)
     build.require([(x, np.ones(1)), (u, np.ones(1))], lower=2.0, upper=2.0)
     build.require([(x, np.ones(1)), (z, [[-3.0]])], upper=0.0)
-    square = np.array([[q.start, x.start, z.start if perspective else -1]])
+    square = np.array([[q.start, x.start]])
     if softplus:
         return build.build([square], [np.array([[t.start, u.start]])])
-    return build.build([square, np.array([[t.start, u.start, -1]])], [])
+    return build.build([square, np.array([[t.start, u.start]])], [])
 
 
 @pytest.fixture(params=BACKENDS)
@@ -80,9 +80,8 @@ def test_coefficients_near_the_tolerance(backend, tiny):
     assert found.lower_bound == pytest.approx(0.15, abs=1e-6)
 
 
-@pytest.mark.parametrize("perspective", [False, True])
-def test_squares(backend, perspective):
-    program = curved(perspective)
+def test_squares(backend):
+    program = curved()
     found = solve_program(backend, program, gap=1e-6)
     assert found.status == "optimal"
     assert program.value(found.x) == pytest.approx(2.3, abs=1e-5)  # x = u = 1
@@ -271,6 +270,6 @@ def test_gurobi_small_licence():
     build = Builder()
     build.add(150, lower=1.0)
     q = build.add(150, cost=1.0 / 150.0, lower=0.0)
-    program = build.build([np.stack([np.arange(q.start, q.stop), np.arange(150), np.full(150, -1)], axis=1)], [])
+    program = build.build([np.stack([np.arange(q.start, q.stop), np.arange(150)], axis=1)], [])
     assert (gurobi.takes(curved()), gurobi.takes(program)) == ({"square"}, frozenset())
     assert program.value(solve_program(gurobi, program).x) == pytest.approx(1.0)

@@ -185,7 +185,7 @@ def test_weak_duality(loss, one_vs_rest, outputs):
         best, near = sorted(S.best), S.fits[S.best]
         alpha = [draw_alpha(rng, (outputs, S.n)).ravel() for _ in range(30)]
         alpha += [near.alpha + scale * rng.standard_normal(len(near.alpha)) for scale in (0.0, 1e-3, 0.1)]
-        points = list(problem.points(np.array(alpha).astype(np.float32), None, range(len(alpha))))
+        points = list(problem.points_at(np.array(alpha)))
         root = decided = Region.root(problem)
         for feature in S.features:
             decided = decided.decide(np.array([feature * outputs]), int(feature in best))
@@ -214,7 +214,7 @@ def test_no_dual_point_cuts_off_anything_better(loss, one_vs_rest, seed):
     fits = {frozenset(j * K for j in chosen): fit for chosen, fit in S.fits.items()}
     alpha = np.array([S.fits[chosen].alpha for chosen in list(S.fits)[:6]])
     alpha = np.r_[alpha, alpha + 0.03 * rng.standard_normal(alpha.shape), rng.random((3, K * S.n))].astype(np.float32)
-    points = list(problem.points(alpha, None, range(len(alpha))))
+    points = list(problem.points_at(alpha.astype(float)))
     for state, values, sides in nodes_of(rng, problem, fits):
         truth = min(values.values())
         for upper in (ANY, float(np.median(list(values.values()))), truth * (1.0 + 1e-7)):
@@ -242,9 +242,7 @@ def test_features_are_fixed_and_boxes_cut():
         state = Region.root(problem).cap(upper)
         before = dict(zip(state.states.columns.tolist(), state.high, strict=True))
         narrowed = state
-        for point in problem.points(
-            np.array([fit.alpha for fit in S.fits.values()]).astype(np.float32), None, range(len(S.fits))
-        ):
+        for point in problem.points_at(np.array([fit.alpha for fit in S.fits.values()])):
             narrowed = narrowed.narrow(point, upper)[1]
         out += len(state.index) - len(narrowed.index)
         into += np.count_nonzero(narrowed.inside) - np.count_nonzero(state.inside)
@@ -264,7 +262,7 @@ def test_outputs_are_a_larger_matrix(loss):
         large[output, :, :, output] = S.X
     alone = replace(problem, X=large.reshape(S.outputs * S.n, -1), outputs=1)
     alpha = np.array([fit.alpha for fit in S.fits.values()]).astype(np.float32)
-    points, others = (list(each.points(alpha, None, range(len(alpha)))) for each in (problem, alone))
+    points, others = (list(each.points_at(alpha.astype(float))) for each in (problem, alone))
     for point, other in zip(points, others, strict=True):
         np.testing.assert_array_equal(point.terms, other.terms)
         np.testing.assert_allclose(point.v_low + point.v_high, other.v_low + other.v_high, rtol=1e-11, atol=1e-14)
@@ -284,7 +282,7 @@ def test_errors_of_an_output_are_its_own():
     S = drawn(0, "squared_error", 2, fit_intercept=False, budget=None, price=None, k=2)
     problem, alpha = S.problem(), np.ones((2, S.n))
     alpha[1] = 1e10
-    (point,) = problem.points(alpha.reshape(1, -1).astype(np.float32), None, [0])
+    (point,) = problem.points_at(alpha.reshape(1, -1))
     width = (point.v_high - point.v_low).reshape(-1, 2)
     assert (width[:, 0] < 1e-12).all()
     assert (width[:, 0] < 1e-9 * width[:, 1]).all()
@@ -305,8 +303,8 @@ def test_two_classes_are_the_logistic_loss_with_half_the_ridge(seed):
         assert fit.value == pytest.approx(oracle.fit(chosen).value, rel=1e-7)
         alpha = fit.alpha.reshape(2, -1)
         other = np.where(S.target[0] > 0.0, alpha[1], alpha[0])
-        (point,) = problem.points(fit.alpha[None].astype(np.float32), None, [0])
-        (twin,) = logistic.points(other[None].astype(np.float32), None, [0])
+        (point,) = problem.points_at(fit.alpha[None])
+        (twin,) = logistic.points_at(other[None])
         np.testing.assert_allclose(point.terms.reshape(2, -1).sum(axis=0), twin.terms, rtol=1e-12)
         np.testing.assert_allclose(point.v_high[1::2], twin.v_high, rtol=1e-13, atol=1e-13)
         bounds = [Region.root(each).narrow(at, ANY)[0] for each, at in ((problem, point), (logistic, twin))]
@@ -369,7 +367,7 @@ def test_margins_against_exact_arithmetic():
         alpha = [S.fits[S.best].alpha, draw_alpha(rng, (S.outputs, S.n)).ravel(), draw_alpha(rng, (S.outputs, S.n)).ravel()]
         alpha = np.clip(alpha, -1e38, 1e38).astype(np.float32)
         finite = 0
-        for point, true in zip(problem.points(alpha, None, range(3)), twin.points(alpha, None, range(3)), strict=True):
+        for point, true in zip(problem.points_at(alpha.astype(float)), twin.points_at(alpha.astype(float)), strict=True):
             assert (point.v_low <= true.v_low).all(), trial
             assert (point.v_high >= true.v_high).all(), trial
             bound, truth = (

@@ -31,6 +31,14 @@ def test_threshold_minimises_the_surrogate(penalty, curvature):
         assert value <= brute.min() + 1e-12
 
 
+@pytest.mark.parametrize("penalty", [each for each in PENALTIES if each.lambda_2 > 0.0], ids=["shrunk", "in a box"])
+def test_conjugate_is_the_largest_of_all(penalty):
+    grid = GRID[(penalty.lower[0] <= GRID) & (penalty.upper[0] >= GRID)]
+    for v in np.linspace(-0.7, 0.7, 29):  # the maximisers are on the grid
+        brute = v * grid - penalty.lambda_1 * np.abs(grid) - penalty.lambda_2 * grid**2
+        assert penalty.conjugate(np.array([v]))[0] == pytest.approx(brute.max(), abs=1e-8)
+
+
 def test_threshold_is_the_closed_form_of_the_paper():
     lambda_0, lambda_1, lambda_2, L = 0.3, 0.2, 0.1, 1.7
     c = np.linspace(-3, 3, 601)

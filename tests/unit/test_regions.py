@@ -65,7 +65,7 @@ def test_together_as_alone(seed, loss, swaps):
         assert parts_of(capped) == alone(single)
         if not len(capped.node):
             return
-        points = list(problem.points(alpha, None, rng.integers(0, len(alpha), len(regions))))
+        points = list(problem.points_at(alpha[rng.integers(0, len(alpha), len(regions))].astype(float)))
         found, narrowed = problem.narrow(capped, [points[node] for node in capped.node], upper)
         single = [None if region is None else region.narrow(points[node], upper) for node, region in enumerate(single)]
         assert found.tolist() == [single[node][0] for node in capped.node]

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "ellzero/data/kernels.hpp"
 #include "ellzero/exact/class_balance.hpp"
@@ -19,8 +20,12 @@ constexpr double rounding_of_terms = 16.0 * unit;
 constexpr double operations_per_term = 8.0;
 // Factor that rounds the norm up by more than its sum of squares can be off.
 constexpr double rounded_up = 1.0 + 1e-12;
-// Steps towards the wanted slopes: there are several, since clipping to the domain spoils each of them a little.
-constexpr int projections = 3;
+// Steps towards the wanted slopes: there are several, since clipping to the domain spoils each of them a little, and Newton's
+// are more, which end when they hardly move the predictions.
+constexpr int projections = 3, newton_steps = 10;
+constexpr double hardly_moves = 1e-15;
+// Beside a class that weighs less, the shares of the hinge's other rows are too small to be rounded.
+constexpr double rare_class = 0x1p-6;
 // Factor of the Gram matrix's diagonal: columns that repeat each other are told apart.
 constexpr double ridge = 1.0 + 1e-12;
 // Multiples of 2^-50 times their total can be summed without rounding.
@@ -76,38 +81,105 @@ void balance(std::span<double> theta) {
     for (const size_t i : order) take_from(theta[i]);
 }
 
-// Moves theta along the rows that have room, d_i > 0, until the wanted slopes are nearly met (and its sum is nearly zero, with
-// an intercept).
+// The weight of the smallest class of an output.
+double smallest_class(const Problem& problem) {
+    const int64_t n = problem.rows() / problem.X.blocks();
+    double out = 1.0;
+    for (int64_t first = 0; first < problem.rows(); first += n) {
+        double sides[2] = {0.0, 0.0};
+        for (int64_t i = first; i < first + n; ++i) sides[problem.y[i] > 0.0] += problem.w[i];
+        out = std::min({out, sides[0], sides[1]});
+    }
+    return out;
+}
+
+// The Gram matrix of the wanted columns and the constants with the weights d, factorised; smaller if it is singular.
+struct Normal {
+    Normal(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted)
+        : problem_(problem), wanted_(wanted), factor_(std::ssize(wanted) + problem.constants()) {
+        const int64_t m = std::ssize(wanted), ld = m + problem.X.blocks(), order = factor_.order();
+        for (const Slope& slope : wanted) columns.push_back(slope.column);
+        std::vector<double> gram;
+        problem.X.gram(columns, d.data(), gram);
+        for (int64_t i = 0; i < order; ++i) {
+            std::copy_n(&gram[i * ld], i + 1, factor_.row(i));
+            factor_(i, i) *= ridge;
+        }
+        regular = factorise(factor_) == order;
+    }
+
+    // Returns the steps along the columns and the constants that take what is missing from theta's slopes and sums, and fills
+    // `along` with what they do to predictions.
+    std::vector<double> step(const std::vector<double>& theta, std::vector<double>& along) const {
+        const int64_t m = std::ssize(wanted_);
+        std::vector<double> v;
+        problem_.X.dots(columns, theta.data(), v);
+        for (int64_t j = 0; j < m; ++j) v[j] -= wanted_[j].value;
+        v.resize(factor_.order());
+        if (problem_.intercept) problem_.X.block_sums(theta.data(), &v[m]);
+        solve(factor_, v);
+        along.assign(problem_.rows(), 0.0);
+        if (problem_.intercept) problem_.X.add_constants(&v[m], along.data());
+        problem_.X.add(columns, v.data(), along.data());
+        return v;
+    }
+
+    std::vector<int32_t> columns;
+    bool regular = false;
+
+  private:
+    const Problem& problem_;
+    const std::vector<Slope>& wanted_;
+    Matrix factor_;
+};
+
+// Moves a model until the slopes of its dual point are nearly the wanted ones (and its sum is nearly zero, with an intercept):
+// Newton's method. Returns w f' there.
+std::vector<double> meet(const Problem& problem, const std::vector<Slope>& wanted, Tangent& at) {
+    std::vector<double> r = at.r;
+    if (problem.loss.couples_outputs()) return r;  // its rows move together: a slope a little off costs a little
+    const Normal normal(problem, at.d, wanted);
+    if (!normal.regular) return r;
+    std::vector<size_t> places;
+    for (const int32_t j : normal.columns) {
+        const auto place = std::find(at.columns.begin(), at.columns.end(), j) - at.columns.begin();
+        if (place == std::ssize(at.columns)) {
+            at.columns.push_back(j);
+            at.coefficients.push_back(0.0);
+        }
+        places.push_back(place);
+    }
+    std::vector<double> eta = at.eta, theta(eta.size()), along;
+    bool moves = true;
+    for (int k = 0; k < newton_steps && moves; ++k) {
+        for (size_t i = 0; i < theta.size(); ++i) theta[i] = -r[i];
+        const std::vector<double> step = normal.step(theta, along);
+        for (size_t c = 0; c < places.size(); ++c) at.coefficients[places[c]] += step[c];
+        for (int64_t l = 0; l < problem.constants(); ++l) at.intercept[l] += step[places.size() + l];
+        moves = false;
+        for (size_t i = 0; i < eta.size(); ++i) {
+            moves |= std::abs(along[i]) > hardly_moves * (1.0 + std::abs(eta[i]));
+            eta[i] += along[i];
+        }
+        problem.loss.residual(problem.rows(), eta.data(), problem.y, problem.w, r.data());
+    }
+    return r;
+}
+
+// The same for the hinge: moves theta along the rows that have room, d_i > 0.
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted,
              std::vector<double>& alpha) {
-    if (problem.loss.couples_outputs()) return;  // its rows move together: a slope a little off costs a little
-    const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + problem.X.blocks();
-    const int64_t order = m + problem.constants();
-    std::vector<int32_t> columns;
-    columns.reserve(wanted.size());
-    for (const Slope& slope : wanted) columns.push_back(slope.column);
-    std::vector<double> theta(n), gram, v;
-    problem.X.gram(columns, d.data(), gram);
-    Matrix factor(order);
-    for (int64_t i = 0; i < order; ++i) {
-        std::copy_n(&gram[i * ld], i + 1, factor.row(i));
-        factor(i, i) *= ridge;
-    }
-    if (factorise(factor) < order) return;
+    const Normal normal(problem, d, wanted);
+    if (!normal.regular) return;
+    const int64_t n = problem.rows();
+    std::vector<double> theta(n), along;
     for (int k = 0; k < projections; ++k) {
         for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * problem.loss.dual_sign(problem.y[i]);
-        problem.X.dots(columns, theta.data(), v);
-        for (int64_t j = 0; j < m; ++j) v[j] -= wanted[j].value;
-        v.resize(order);
-        if (problem.intercept) problem.X.block_sums(theta.data(), &v[m]);
-        solve(factor, v);
-        std::fill(theta.begin(), theta.end(), 0.0);
-        if (problem.intercept) problem.X.add_constants(&v[m], theta.data());
-        problem.X.add(columns, v.data(), theta.data());
+        normal.step(theta, along);
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
                 alpha[i] =
-                    problem.loss.clip_dual(alpha[i] - d[i] * theta[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
+                    problem.loss.clip_dual(alpha[i] - d[i] * along[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
     }
 }
 
@@ -147,22 +219,15 @@ void centre(const Problem& problem, int64_t output, std::vector<double>& alpha) 
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
-// A response may be larger than a float is, or a residual out of range: there any finite number will do.
-float in_single(double alpha) {
-    constexpr double largest = std::numeric_limits<float>::max();
-    return std::isnan(alpha) ? 0.0F : static_cast<float>(std::clamp(alpha, -largest, largest));
-}
-
-// alpha in its unit and in single precision, followed by what that lost of each entry if `with_rest` is set.
-std::vector<float> rounded(const Problem& problem, std::vector<double>& alpha, bool with_rest) {
-    if (problem.heavy != 0.0)
-        for (size_t i = 0; i < alpha.size(); ++i) alpha[i] /= problem.dual_unit(static_cast<int64_t>(i));
-    std::vector<float> out;
-    out.reserve((with_rest ? 2 : 1) * alpha.size());
-    for (const double a : alpha) out.push_back(in_single(a));
-    if (with_rest)
-        for (size_t i = 0; i < alpha.size(); ++i) out.push_back(in_single(alpha[i] - static_cast<double>(out[i])));
-    return out;
+// Rounds alpha as a certificate keeps it.
+void keep_shares(std::vector<double>& alpha, bool precise, KeptPoint& out) {
+    for (double& a : alpha) {
+        if (!(a >= 0.0)) a = 0.0;
+        if (precise) continue;
+        out.shares.push_back(static_cast<uint16_t>(std::lround(std::min(a, 1.0) * KeptPoint::whole_share)));
+        a = static_cast<double>(out.shares.back()) / KeptPoint::whole_share;
+    }
+    if (precise) out.precise = alpha;
 }
 
 // Of softmax: theta holds the shares of the classes that are not the row's own, and becomes the dual point. What row i gives to
@@ -204,21 +269,39 @@ void settle_classes(const Problem& problem, std::vector<double>& theta) {
     }
 }
 
-// Computes theta from the alpha that is kept, as a verifier does.
-void set_theta(const Problem& problem, DualPoint& out) {
+// What is not finite proves nothing: zero is a dual point. Shares this small, whose logarithms would lose their digits, are
+// zero.
+constexpr double least_share = 0x1p-900;
+void make_finite(std::vector<double>& theta) {
+    if (!std::all_of(theta.begin(), theta.end(), [](double t) { return std::isfinite(t); }))
+        std::fill(theta.begin(), theta.end(), 0.0);
+}
+
+// Makes theta, which holds y w alpha (or the shares of classes), a dual point.
+void settle(const Problem& problem, std::vector<double>& theta) {
+    make_finite(theta);
+    if (problem.loss.couples_outputs()) return settle_classes(problem, theta);
+    const int64_t block = problem.rows() / problem.X.blocks();
+    for (int64_t l = 0; l < problem.constants(); ++l) balance(std::span(theta).subspan(l * block, block));
+}
+
+// Computes theta from alpha, as a verifier does.
+void set_theta(const Problem& problem, const std::vector<double>& alpha, std::vector<double>& theta) {
     const int64_t n = problem.rows();
     const bool coupled = problem.loss.couples_outputs();
-    out.theta.resize(n);
+    const double limit = problem.loss.regression() ? problem.loss.clip_dual(Penalty::infinity) : Penalty::infinity;
+    theta.resize(n);
     for (int64_t i = 0; i < n; ++i) {
-        const std::vector<float>& kept = out.kept.alpha;
-        const double rest = std::ssize(kept) > n ? static_cast<double>(kept[n + i]) : 0.0;
-        const double alpha = problem.loss.clip_dual((static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
-        out.theta[i] =
-            coupled ? (problem.y[i] == 0.0 ? alpha : 0.0) : problem.w[i] * alpha * problem.loss.dual_sign(problem.y[i]);
+        double a = problem.loss.clip_dual(alpha[i]);
+        if (!problem.loss.regression() && a < least_share) a = 0.0;
+        if (std::isfinite(limit)) {  // the product must not be rounded up: beyond w delta there is no dual point
+            const double most = std::nextafter(problem.w[i] * limit, 0.0);
+            theta[i] = std::clamp(problem.w[i] * a, -most, most);
+            continue;
+        }
+        theta[i] = coupled ? (problem.y[i] == 0.0 ? a : 0.0) : problem.w[i] * a * problem.loss.dual_sign(problem.y[i]);
     }
-    if (coupled) return settle_classes(problem, out.theta);
-    const int64_t block = n / problem.X.blocks();
-    for (int64_t l = 0; l < problem.constants(); ++l) balance(std::span(out.theta).subspan(l * block, block));
+    settle(problem, theta);
 }
 
 // sqrt(sum_i theta_i^2 / w_i), rounded up. A power of two keeps the squares in range.
@@ -249,48 +332,7 @@ void set_value(const Problem& problem, DualPoint& out) {
     out.norm = norm_of(out.theta, problem.w);
 }
 
-}  // namespace
-
-bool needs_precision(const Problem& problem, double gap) {
-    // x_j . theta is off by about e |x_j|, with e = 2^-25, and the bound by the square of that over 4 lambda_2.
-    constexpr double error = 0x1p-50, share_of_gap = 1e-3, least_gap = 1e-10;
-    double largest = 0.0;
-    for (int32_t j = 0; j < problem.columns(); ++j) largest = std::max(largest, problem.X.square(j));
-    return error * largest >= share_of_gap * std::max(gap, least_gap) * 4.0 * problem.penalty.lambda_2;
-}
-
-void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<Slope>& wanted, bool precise, DualPoint& out) {
-    // 1. alpha in the domain of the conjugates, as the constraints want it.
-    const int64_t n = problem.rows();
-    std::vector<double> alpha(n, 0.0);
-    for (int64_t i = 0; i < n; ++i)
-        if (problem.w[i] > 0.0) alpha[i] = problem.loss.clip_dual(-r[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
-    if (!wanted.empty()) project(problem, d, wanted, alpha);
-    if (!problem.loss.couples_outputs())
-        for (int64_t l = 0; l < problem.constants(); ++l) centre(problem, l, alpha);
-    // 2. Round it as a certificate keeps it, and compute the bound from that.
-    out.kept = {};
-    out.scale = 1.0;
-    out.kept.alpha = rounded(problem, alpha, precise);
-    out.added.clear();
-    set_theta(problem, out);
-    set_value(problem, out);
-}
-
-double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t) {
-    double total = 0.0;
-    for_terms(problem, dual.theta, t, [&](const Loss::DualTerm& term) { total += term.value; });
-    return total;
-}
-
-void scale(const Problem& problem, double t, DualPoint& dual) {
-    for (float& alpha : dual.kept.alpha) alpha = static_cast<float>(t * static_cast<double>(alpha));
-    dual.scale *= t;
-    set_theta(problem, dual);
-    set_value(problem, dual);
-}
-
+// Adds what a diagonal makes of a bound at the model that theta, about -r, comes from.
 void use_diagonal(const Problem& problem, const std::vector<double>& r, const std::shared_ptr<const Diagonal>& diagonal,
                   DualPoint& out) {
     out.kept.diagonal = diagonal;
@@ -308,6 +350,77 @@ void use_diagonal(const Problem& problem, const std::vector<double>& r, const st
         if (problem.w[i] > 0.0) error += (out.theta[i] + r[i]) * ((out.theta[i] + r[i]) / problem.w[i]);
     const double change = worth * (1.0 - rounding_of_terms) - rounded_up * diagonal->price_of_errors() * error;
     out.loss_part += change - rounding_of_terms * (std::abs(out.loss_part) + std::abs(change));
+}
+
+}  // namespace
+
+bool needs_precision(const Problem& problem, double gap) {
+    if (problem.loss.has_kink() && problem.intercept && smallest_class(problem) < rare_class) return true;
+    // x_j . theta may be off by about e |x_j|, with e = 2^-25, and the bound by the square of that over 4 lambda_2.
+    constexpr double error = 0x1p-50, share_of_gap = 1e-3, least_gap = 1e-10;
+    double largest = 0.0;
+    for (int32_t j = 0; j < problem.columns(); ++j) largest = std::max(largest, problem.X.square(j));
+    return error * largest >= share_of_gap * std::max(gap, least_gap) * 4.0 * problem.penalty.lambda_2;
+}
+
+void make_dual(const Problem& problem, Tangent at, const std::vector<Slope>& wanted, bool precise,
+               const std::shared_ptr<const Diagonal>& diagonal, DualPoint& out) {
+    const int64_t n = problem.rows();
+    const bool kink = problem.loss.has_kink();
+    out.kept = {};
+    out.scale = 1.0;
+    out.added.clear();
+    // 1. alpha, in the domain of the conjugates, as the constraints want it and as a certificate keeps it.
+    std::vector<double> moved;
+    if (!kink && !wanted.empty()) moved = meet(problem, wanted, at);
+    const std::vector<double>& r = moved.empty() ? at.r : moved;
+    std::vector<double> alpha(n, 0.0);
+    for (int64_t i = 0; i < n; ++i)
+        if (problem.w[i] > 0.0 && std::isfinite(r[i] / problem.w[i]))
+            alpha[i] = problem.loss.clip_dual(-r[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
+    if (kink && !wanted.empty()) project(problem, at.d, wanted, alpha);
+    if (kink) {
+        keep_shares(alpha, precise, out.kept);
+    } else {
+        out.kept.columns = std::move(at.columns);
+        out.kept.coefficients = std::move(at.coefficients);
+        out.kept.intercept = std::move(at.intercept);
+        const auto finite = [](double value) { return std::isfinite(value); };
+        if (!std::all_of(out.kept.coefficients.begin(), out.kept.coefficients.end(), finite) ||
+            !std::all_of(out.kept.intercept.begin(), out.kept.intercept.end(), finite)) {
+            out.kept.columns.clear();
+            out.kept.coefficients.clear();
+            std::fill(out.kept.intercept.begin(), out.kept.intercept.end(), 0.0);
+            out.kept.scale = 0.0;
+            std::fill(alpha.begin(), alpha.end(), 0.0);
+        }
+    }
+    if (!problem.loss.couples_outputs())
+        for (int64_t l = 0; l < problem.constants(); ++l) centre(problem, l, alpha);
+    // 2. theta, and its bound.
+    set_theta(problem, alpha, out.theta);
+    set_value(problem, out);
+    if (kink) out.alpha.assign(alpha.begin(), alpha.end());
+    if (diagonal) use_diagonal(problem, r, diagonal, out);
+}
+
+double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t) {
+    double total = 0.0;
+    for_terms(problem, dual.theta, t, [&](const Loss::DualTerm& term) { total += term.value; });
+    return total;
+}
+
+void scale(const Problem& problem, double t, DualPoint& dual) {
+    dual.kept.scale *= t;
+    dual.scale *= t;
+    for (float& alpha : dual.alpha) alpha = static_cast<float>(t * static_cast<double>(alpha));
+    for (size_t i = 0; i < dual.theta.size(); ++i) {
+        double& theta = dual.theta[i];
+        if (!problem.loss.couples_outputs()) theta *= t;
+        else theta = problem.y[i] == 0.0 && problem.w[i] > 0.0 ? t * (-theta / problem.w[i]) : 0.0;
+    }
+    settle(problem, dual.theta);
+    set_value(problem, dual);
 }
 
 }  // namespace ellzero

@@ -92,9 +92,12 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         const double objective = setting_.incumbent.objective();
         work_.proof = pricing_.prove(work_.relaxation, work_.working, goal_at(node));
         // A node that is solved again often has the same bound: then its dual point is kept only if it fixes something.
-        const bool keeps = k == 0 || work_.proof.bound > out.bound;
-        if (keeps) out.proofs.push_back(work_.proof.dual.kept);
-        out.bound = std::max(out.bound, work_.proof.bound);
+        const double rounding = node_tolerances::precision * setting_.incumbent.size();
+        const bool keeps = k == 0 || work_.proof.bound > out.bound + rounding;
+        if (keeps) {
+            out.proofs.push_back(work_.proof.dual.kept);
+            out.bound = std::max(out.bound, work_.proof.bound);
+        }
         watch.check_bound(out.bound, "its bound is too high");
         rounding_.round(pricing_.last_bound());
         if (out.bound >= setting_.prune_at()) return false;

@@ -53,7 +53,7 @@ void NodeWork::restart() {
     const std::vector<Relaxation::Coordinate> coordinates = relaxation.coordinates();
     const Charges charges = relaxation.charges();
     begin(coordinates, relaxation.intercept(), charges.mu, ColumnLists(clauses_), charges.clauses);
-    if (setting_.has_kink()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
+    if (setting_.has_kink()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.alpha);
 }
 
 void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, const std::vector<double>& intercept, double mu,
@@ -152,7 +152,7 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
 }
 
 void NodeWork::begin_aside(std::vector<Relaxation::Coordinate> coordinates, Charges charges) {
-    if (setting_.has_kink()) aside.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
+    if (setting_.has_kink()) aside.smooth(node_tolerances::smoothing, &proof.dual.alpha);
     aside.begin(std::move(coordinates), relaxation.intercept(), std::move(charges));
 }
 
@@ -170,7 +170,7 @@ std::shared_ptr<State> NodeWork::leave() const {
     state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, others, setting_.problem.columns());
     for (const int32_t j : working.near)
         if (region.undecided(j)) state->near.push_back(j);
-    if (setting_.has_kink()) state->alpha = proof.dual.kept.alpha;
+    if (setting_.has_kink()) state->alpha = proof.dual.alpha;
     return state;
 }
 

@@ -19,8 +19,12 @@ constexpr double no_overlap = 1e-10, rounding = 1e-9;
 constexpr double least_cover = 0.2;
 // The squared correlation of a column and its copy. The difference of copies is a null vector: no curvature moves from them.
 constexpr double nearly_one = 1.0 - 1e-9;
-// Sums of the verifier are over blocks of so many rows first.
-constexpr double rows_of_block = 1024.0;
+// Products of columns are rounded to `error` of their sizes. Where that is more than this share of a ridge, margins would take
+// what penalties that hardly hold leave to prove: nodes are solved on rows.
+constexpr double share_of_ridge = 1e-3;
+// Sums of the verifier are over blocks of so many rows first. With an intercept, it knows columns and response about their
+// means, but for these shares of their sizes about zero; the response was centred before, and its mean is not large.
+constexpr double rows_of_block = 1024.0, share_of_division = 0x1p-12, share_of_mean = 0.25;
 
 bool usable(const Problem& problem, const ExactOptions& options) {
     const Penalty& penalty = problem.penalty;
@@ -80,6 +84,17 @@ void find_attributes(const std::vector<double>& means, const Matrix& products, N
     }
 }
 
+// Whether rounding leaves enough of the ridges; not if a number is not finite.
+bool precise(const NormalEquations& equations) {
+    const double error = static_cast<double>(equations.columns()) * equations.error;
+    for (int64_t j = 0; j < equations.columns(); ++j) {
+        const double ridge = equations.ridge[j], size = equations.sizes[j];
+        if (!std::isfinite(equations.gram(j, j)) || !std::isfinite(equations.cross[j]) || !std::isfinite(ridge)) return false;
+        if (!(ridge > 0.0) || !(error * size * size <= share_of_ridge * ridge)) return false;
+    }
+    return std::isfinite(equations.square);
+}
+
 }  // namespace
 
 std::shared_ptr<const NormalEquations> normal_equations(const Problem& problem, const ExactOptions& options) {
@@ -115,22 +130,20 @@ std::shared_ptr<const NormalEquations> normal_equations(const Problem& problem, 
         }
     out->along.assign(p, 1.0);
     out->attribute.assign(p, -1);
+    out->error = 4.0 * (rows_of_block + static_cast<double>(n) / rows_of_block + 64.0) * std::numeric_limits<double>::epsilon();
     find_attributes(means, products, *out);
     for (int64_t j = 0; j < p; ++j) {
         const double u = out->along[j];
-        out->sizes.push_back(std::abs(u) * (std::sqrt(std::max(products(j, j), 0.0)) + std::abs(means[j])) * (1.0 + rounding));
+        const double whole = std::sqrt(std::max(products(j, j), 0.0)) + std::abs(means[j]),
+                     share = std::max(share_of_division, std::sqrt(out->error));
+        const double size = problem.intercept ? std::sqrt(std::max(out->gram(j, j), 0.0)) + share * whole : whole;
+        out->sizes.push_back(std::abs(u) * size * (1.0 + rounding));
         out->ridge.push_back(2.0 * problem.penalty.lambda_2 * u * u);
         out->cross[j] *= u;
         for (int64_t i = 0; i < p; ++i) out->gram(j, i) *= u * out->along[i];
     }
-    out->size = (std::sqrt(out->square) + 2.0 * std::abs(mean)) * (1.0 + rounding);
-    out->error = 4.0 * (rows_of_block + static_cast<double>(n) / rows_of_block + 64.0) * std::numeric_limits<double>::epsilon();
-    if (!std::isfinite(out->square) || !std::isfinite(out->size)) return nullptr;
-    for (int64_t j = 0; j < p; ++j)
-        if (!std::isfinite(out->gram(j, j)) || !std::isfinite(out->cross[j]) || !std::isfinite(out->ridge[j]) ||
-            !(out->ridge[j] > 0.0))
-            return nullptr;
-    return out;
+    out->size = (1.0 + share_of_mean) * std::sqrt(out->square);
+    return precise(*out) ? out : nullptr;
 }
 
 }  // namespace ellzero

@@ -192,14 +192,13 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
         if (!held && unpenalized) wanted.push_back({j, 0.0});
         else if (!held && c.beta != 0.0 && hardly_held(j)) wanted.push_back({j, relaxation.slope(k)});
     }
-    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), wanted, setting_.options.precise, out);
-    if (!region_.diagonal()) return;
+    Tangent at{{}, {}, relaxation.intercept(), relaxation.predictions(), relaxation.residual(), relaxation.curvature()};
     for (const auto& c : relaxation.coordinates()) {
-        if (c.beta == 0.0) continue;
-        out.kept.columns.push_back(c.column);
-        out.kept.coefficients.push_back(c.beta);
+        if (c.beta == 0.0 || setting_.problem.X.square(c.column) == 0.0) continue;  // a constant column predicts nothing
+        at.columns.push_back(c.column);
+        at.coefficients.push_back(c.beta);
     }
-    use_diagonal(setting_.problem, relaxation.residual(), region_.diagonal(), out);
+    make_dual(setting_.problem, std::move(at), wanted, setting_.options.precise, region_.diagonal(), out);
 }
 
 bool Pricing::hardly_held(int32_t j) const {

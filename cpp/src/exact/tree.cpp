@@ -3,11 +3,6 @@
 #include <utility>
 
 namespace ellzero {
-namespace {
-
-int64_t bytes_of(const KeptPoint& point) { return std::ssize(point.alpha) * static_cast<int64_t>(sizeof(float)); }
-
-}  // namespace
 
 int64_t Tree::add_block(std::span<const int32_t> columns) {
     record_.blocks.add(columns);
@@ -29,7 +24,7 @@ int64_t Tree::add_diagonal(std::span<const int32_t> columns, std::span<const dou
 }
 
 void Tree::keep(int64_t node, KeptPoint point) {
-    bytes_ += bytes_of(point);
+    bytes_ += point.bytes();
     record_.points[node] = std::move(point);
 }
 
@@ -37,7 +32,7 @@ void Tree::restore(TreeRecord record, double closed_bound) {
     record_ = std::move(record);
     closed_ = closed_bound;
     bytes_ = 0;
-    for (const KeptPoint& point : record_.points) bytes_ += bytes_of(point);
+    for (const KeptPoint& point : record_.points) bytes_ += point.bytes();
 }
 
 }  // namespace ellzero

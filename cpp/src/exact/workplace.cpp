@@ -18,7 +18,6 @@ Problem with_columns(const Problem& problem, const Columns& X) {
             problem.intercept,
             problem.tolerance,
             problem.heavy,
-            problem.heavy_unit,
             problem.groups,
             problem.rules};
 }

@@ -90,7 +90,7 @@ class PathFitter {
             if (widely && size <= searched_up_to && near(size, wanted)) sizes.insert(size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
-        LocalSearch search(problem_, options_.effort, std::move(wanted), options_.sample);
+        LocalSearch search(problem_, options_.effort, std::move(wanted), options_.sample, &work_);
         if (options_.effort == Effort::thorough && widely && !problem_.rules &&
             problem_.X.design().bytes() > worth_a_second_lineage) {
             const auto [begin, end] = work_.stage;
@@ -114,7 +114,7 @@ class PathFitter {
         for (const double lambda_0 : out_.lambda_0)
             if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity, options_.max_support});
         std::vector<std::vector<int32_t>> searched(points.size());
-        Exchange search(problem_, most_drift, &work_.pool, options_.sample);
+        Exchange search(problem_, most_drift, &work_.pool, options_.sample, &work_);
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;

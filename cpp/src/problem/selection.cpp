@@ -34,7 +34,7 @@ Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& t
         groups = Groups(std::move(heads), std::move(coupling));
     }
     problem_ = std::make_unique<Problem>(Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance,
-                                                 whole.heavy, whole.heavy_unit, groups, whole.rules.on(columns_)});
+                                                 whole.heavy, groups, whole.rules.on(columns_)});
 }
 
 int32_t Selection::place(int32_t column) const {

@@ -138,7 +138,7 @@ void Relaxation::smooth(double tau, const std::vector<float>* alpha) {
     loss_ = problem_.loss.smoothed(tau);
     // a = clip(alpha + z / tau) is the plain smoothing's at z + tau alpha.
     for (size_t i = 0; i < shift_.size(); ++i)
-        shift_[i] = alpha ? -problem_.y[i] * tau * (*alpha)[i] * problem_.dual_unit(static_cast<int64_t>(i)) : 0.0;
+        shift_[i] = alpha ? -problem_.y[i] * tau * static_cast<double>((*alpha)[i]) : 0.0;
 }
 
 void Relaxation::recentre(double tau) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "ellzero/data/simd.hpp"
 
@@ -51,9 +52,11 @@ class CardSearch {
         : rows_(rows), limits_(limits), options_(options), team_(team), monitor_(monitor) {}
 
     Card run() {
-        std::vector<Fitted> beam{fit(limits_.ones < 0 ? Support{} : Support{limits_.ones})};
+        const std::optional<Support> start = obeying(limits_.ones < 0 ? Support{} : Support{limits_.ones}, {}, {}, {});
+        if (!start) return {};
+        std::vector<Fitted> beam{fit(*start)};
         remember(beam);
-        for (size_t size = beam[0].support.size(); size < static_cast<size_t>(limits_.k) && !late(); ++size) {
+        for (size_t size = start->size(); size < static_cast<size_t>(limits_.k) && !late(); ++size) {
             std::vector<Fitted> next = extend(beam, options_.candidates);
             if (next.empty()) break;
             remember(next);
@@ -81,8 +84,18 @@ class CardSearch {
         for (const Fitted& each : found) pool_.emplace(each.support, each.loss);
     }
 
-    // The columns that one step of Newton's method in them and the intercept would gain most from.
-    Support ranked(const Fitted& model, int count) const {
+    // A support that obeys the rules, near another one: some columns must be in, others must be out. Nothing: none was found.
+    std::optional<Support> obeying(Support support, const Support& in, const Support& out,
+                                   const std::vector<double>& worth) const {
+        if (!limits_.rules) return support;
+        auto found = limits_.rules.closed(support, in, out, [&](int32_t j) { return worth.empty() ? 0.0 : worth[j]; });
+        if (found && found->size() > static_cast<size_t>(limits_.k)) found.reset();
+        return found;
+    }
+
+    // The columns that one step of Newton's method in them and the intercept would gain most from. What columns are worth is
+    // that gain, or the coefficient that they have.
+    Support ranked(const Fitted& model, int count, std::vector<double>& worth) const {
         const int64_t n = rows_.rows();
         std::vector<float> slope(n), curve(n);
         double all = 0.0;
@@ -95,6 +108,8 @@ class CardSearch {
             all += curve[i];
         }
         std::vector<std::pair<double, int32_t>> gains;
+        worth.assign(rows_.columns(), 0.0);
+        for (size_t j = 0; j < model.support.size(); ++j) worth[model.support[j]] = std::abs(model.b[j]);
         for (int32_t j = 0; j < rows_.columns(); ++j) {
             if (!limits_.admits(model.support, j)) continue;
             double sums[3];
@@ -102,7 +117,8 @@ class CardSearch {
             if ((sums[0] > 0.0 ? limits_.high[j] : limits_.low[j]) == 0) continue;
             const double curvature = std::max(sums[2] - sums[1] * sums[1] / std::max(all, 1e-300), 1e-12 * (all + 1.0));
             // A column that separates the rows gains no more than the whole of its slope at the end of its box.
-            gains.emplace_back(-std::min(sums[0] * sums[0] / curvature, 20.0 * std::abs(sums[0])), j);
+            worth[j] = std::min(sums[0] * sums[0] / curvature, 20.0 * std::abs(sums[0]));
+            gains.emplace_back(-worth[j], j);
         }
         const size_t kept = std::min<size_t>(gains.size(), count);
         std::partial_sort(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(kept), gains.end());
@@ -115,12 +131,14 @@ class CardSearch {
     std::vector<Fitted> extend(const std::vector<Fitted>& models, int count) {
         std::vector<std::vector<Fitted>> found(models.size());
         team_.run(static_cast<int64_t>(models.size()), 1, [&](int64_t begin, int64_t end, int) {
-            for (int64_t i = begin; i < end; ++i)
-                for (const int32_t j : ranked(models[i], count)) {
+            for (int64_t i = begin; i < end; ++i) {
+                std::vector<double> worth;
+                for (const int32_t j : ranked(models[i], count, worth)) {
                     Support support = models[i].support;
                     support.push_back(j);
-                    found[i].push_back(fit(std::move(support)));
+                    if (auto near = obeying(std::move(support), {j}, {}, worth)) found[i].push_back(fit(std::move(*near)));
                 }
+            }
         }, work());
         std::vector<Fitted> out;
         for (auto& each : found) std::move(each.begin(), each.end(), std::back_inserter(out));
@@ -138,9 +156,11 @@ class CardSearch {
                 if (model.support[i] == limits_.ones) continue;
                 Support rest = model.support;
                 rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-                without.push_back(fit(std::move(rest)));
+                if (auto near = obeying(std::move(rest), {}, {model.support[i]}, {})) without.push_back(fit(std::move(*near)));
             }
             std::vector<Fitted> found = extend(without, options_.candidates);
+            found.insert(found.end(), without.begin(), without.end());  // what left may have made room, or have cost too much
+            std::sort(found.begin(), found.end(), before);
             if (found.empty()) return;
             remember(found);
             if (!(found[0].loss < model.loss * (1.0 - rounding))) return;

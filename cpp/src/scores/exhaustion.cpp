@@ -268,6 +268,7 @@ class Exhauster {
 
     // A support that entropy leaves open: its dual point closes it, or boxes of points do.
     void settle(Support support) {
+        if (!limits_.rules.obeys(support)) return;
         std::sort(support.begin(), support.end());
         const Cells cells = rows_.cells(support);
         LatticeSearch search = search_;

@@ -110,12 +110,16 @@ class Lattice {
 
     void outwards(const Ray& ray, int fixed, const Box& low, const Box& high, int32_t from, int side) {
         const int j = order_[fixed];
-        Box least(low), most(high);
         for (int32_t v = from; v >= low[j] && v <= high[j]; v += side) {
+            Box least(low), most(high);
+            if (v == 0 && limits_.by_size() && support_[j] != limits_.ones) {  // such a card has a smaller support
+                least[j] = most[j] = 0;
+                add(least, most, ray.b, std::numeric_limits<double>::infinity());
+                continue;
+            }
             w_[j] = v;
             const Ray next = relax(fixed + 1, ray);
             (side > 0 ? least : most)[j] = v;
-            (side > 0 ? most : least)[j] = side > 0 ? high[j] : low[j];
             const double beyond = dual_bound(cells_, next.b, least, most, limits_);
             if (beyond >= level() || stop()) {
                 add(least, most, next.b, beyond);

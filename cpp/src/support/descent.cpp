@@ -31,7 +31,6 @@ Descent::Descent(const Problem& problem)
     : problem_(problem),
       refit_(problem),
       refit_beside_(problem),
-      beside_(problem),
       screening_(problem),
       lines_(problem.X.team().size(), Line(problem)) {
     const std::vector<double> zero(problem.rows(), 0.0);
@@ -315,10 +314,11 @@ Line::Minimum Descent::group_gain(Iterate& it, int32_t head) {
         it.load(before);
         return {0.0, gain};
     }
-    beside_.begin_beside(it, head);
-    const double before = beside_.cost();
-    refit_beside_.run(beside_, negligible(it, 0.0));
-    return {0.0, before - beside_.cost()};
+    if (!beside_) beside_.emplace(problem_);
+    beside_->begin_beside(it, head);
+    const double before = beside_->cost();
+    refit_beside_.run(*beside_, negligible(it, 0.0));
+    return {0.0, before - beside_->cost()};
 }
 
 Model Descent::refit(Iterate& it, double target) {

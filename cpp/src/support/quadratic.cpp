@@ -58,9 +58,10 @@ struct SmallFactor {
 
 std::vector<double> finite_curvatures(const Problem& problem, const Iterate& it) {
     std::vector<double> d(it.d);
-    std::vector<double> r(d.size());
-    if (problem.loss.has_kink())
+    if (problem.loss.has_kink()) {
+        std::vector<double> r(d.size());
         problem.broad_loss().evaluate(problem.rows(), it.eta.data(), problem.y, problem.w, r.data(), d.data());
+    }
     return d;
 }
 
@@ -213,18 +214,21 @@ Quadratic::Renewed Quadratic::renew(const std::vector<double>& d, bool closely) 
         if (far[i]) changed.push_back(i);
     if (std::ssize(changed) > static_cast<int64_t>(counted) / worth_renewing) return Renewed::too_many;
     if (changed.empty()) return Renewed::none;
-    std::vector<double> risen(rows, 0.0), fallen(rows, 0.0);
+    std::vector<double> moved(rows, 0.0), part;
+    const auto add =
+        [&](double sign) {  // the rows whose curvature rose, or fell; where outputs are coupled, D is not linear in d
+        for (const int64_t i : changed)
+            for (int64_t k = i; k < rows; k += n) {
+                const double more = sign > 0.0 ? next[k] : d_[k], less = sign > 0.0 ? d_[k] : next[k];
+                moved[k] = coupled ? more : std::max(more - less, 0.0);
+            }
+        problem_.X.gram(columns_, moved.data(), part);
+        kernels::axpy(sign, part.data(), ld_ * ld_, hessian_.data());
+    };
+    add(1.0);
+    add(-1.0);
     for (const int64_t i : changed)
-        for (int64_t k = i; k < rows; k += n) {  // where outputs are coupled, D is not linear in d
-            risen[k] = coupled ? next[k] : std::max(next[k] - d_[k], 0.0);
-            fallen[k] = coupled ? d_[k] : std::max(d_[k] - next[k], 0.0);
-            d_[k] = next[k];
-        }
-    std::vector<double> part;
-    problem_.X.gram(columns_, risen.data(), part);
-    kernels::axpy(1.0, part.data(), ld_ * ld_, hessian_.data());
-    problem_.X.gram(columns_, fallen.data(), part);
-    kernels::axpy(-1.0, part.data(), ld_ * ld_, hessian_.data());
+        for (int64_t k = i; k < rows; k += n) d_[k] = next[k];
     forget_factor();
     return Renewed::some;
 }

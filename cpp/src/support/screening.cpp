@@ -33,13 +33,12 @@ constexpr double likely_deviations = 3.0;
 }  // namespace
 
 Screening::Screening(const Problem& problem)
-    : problem_(problem), steepness_(curvature_safety * problem.broad_loss().curvature_bound()), root_(problem.rows()) {
+    : problem_(problem), steepness_(curvature_safety * problem.broad_loss().curvature_bound()) {
     const size_t affordable = std::max<size_t>(most_bytes / sizeof(double) / std::max<size_t>(problem.columns(), 1), 1);
     capacity_ =
         std::min({most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share), affordable});
     capacity_ = std::min(capacity_, static_cast<size_t>(problem.columns() / columns_per_direction));
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
-    for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
     const Penalty& penalty = problem.penalty;
     if (!penalty.boxed() && !problem.grouped())
         table_ = problem.X.design().screening_table(problem.X.numbers(penalty.unequal ? penalty.prices : nullptr),
@@ -50,6 +49,10 @@ Screening::Screening(const Problem& problem)
 
 void Screening::project(const std::vector<double>& r) {
     const int64_t n = problem_.rows();
+    if (root_.empty()) {
+        root_.resize(n);
+        for (int64_t i = 0; i < n; ++i) root_[i] = std::sqrt(problem_.w[i]);
+    }
     rest_.resize(n);
     for (int64_t i = 0; i < n; ++i) rest_[i] = root_[i] > 0.0 ? r[i] / root_[i] : 0.0;
     length_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));

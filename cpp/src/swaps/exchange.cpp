@@ -33,13 +33,14 @@ Model none() {
 }
 }  // namespace
 
-Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen, const Problem* sample)
+Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen, const Problem* sample, Desk* lent)
     : problem_(problem),
       seen_(seen),
       sample_(sample),
-      descent_(problem),
-      swaps_(sample ? *sample : problem, sample ? least_drift : most_drift, sample ? &problem : nullptr),
-      it_(problem) {
+      own_(lent ? nullptr : std::make_unique<Desk>(problem)),
+      descent_((lent ? *lent : *own_).descent),
+      it_((lent ? *lent : *own_).it),
+      swaps_(sample ? *sample : problem, sample ? least_drift : most_drift, sample ? &problem : nullptr) {
     if (sample) sampled_ = std::make_unique<Iterate>(*sample);
 }
 

@@ -83,15 +83,14 @@ def models_moved(header: Header, arrays: Arrays) -> None:
 
 
 def no_diagonals(header: Header, arrays: Arrays) -> None:
-    for name in [name for name in arrays if name.startswith(("diagonal", "model", "point_"))]:
+    for name in [name for name in arrays if name.startswith(("diagonal", "point_"))]:
         del arrays[name]
 
 
 def diagonals_of_another_loss(header: Header, arrays: Arrays) -> None:
-    arrays |= {name: np.zeros(0, np.int64) for name in ("diagonal_ends", "diagonal_members", "model_columns")}
-    arrays |= {name: np.zeros(0) for name in ("diagonal_values", "model_values")}
-    arrays["point_diagonal"] = np.full(len(arrays["alpha"]), -1)
-    arrays["model_ends"] = np.zeros(len(arrays["alpha"]), np.int64)
+    arrays |= {name: np.zeros(0, np.int64) for name in ("diagonal_ends", "diagonal_members")}
+    arrays["diagonal_values"] = np.zeros(0)
+    arrays["point_diagonal"] = np.full(len(arrays["model_ends"]), -1)
 
 
 def last_more(old: Any) -> Any:
@@ -140,7 +139,7 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("model without end", array("model_ends", last_more), MODELS),
     ("model that ends before it begins", array("model_ends", lambda old: np.append(old[-1] + 1, old[1:])), MODELS),
     ("models that end below zero", put("model_ends", 0, -7), MODELS),
-    ("models of fewer points", array("model_ends", lambda old: old[:-1]), "model_ends has the wrong shape"),
+    ("models of fewer points", array("model_ends", lambda old: old[:-1]), "point_diagonal has the wrong shape"),
     ("ends of models in text", array("model_ends", lambda old: old.astype("U8")), "model_ends has the wrong shape"),
     ("models moved", models_moved, FOREIGN),
     ("no diagonals", no_diagonals, PROVES),

@@ -1,7 +1,5 @@
 """Ways to tamper with families of columns and with nodes whose last features are enumerated."""
 
-from typing import Any
-
 import numpy as np
 
 from fuzz.certificates.sealed import Arrays, Header
@@ -10,10 +8,10 @@ from fuzz.certificates.tampering.changes import PROVES, Change, array, entry, fi
 __all__ = ["CATALOGUE"]
 
 LISTS = ("form_ends", "rest_ends", "form_members", "form_masses", "form_along", "form_ridges", "form_family", "form_rest")
-ARRAYS = (*LISTS, "gram_node", "gram_form", "gram_ends", "gram_columns", "gram_values", "enumerated")
+ARRAYS = (*LISTS, "point_form", "enumerated")
 TOO_MUCH = "takes more curvature from the loss"
 FORM, FORMS = "a form is malformed", "the forms are malformed"
-ORDER = "gram_node or enumerated is not in ascending order"
+ORDER = "enumerated is not in ascending order"
 
 
 def one_mass_larger(header: Header, arrays: Arrays) -> None:
@@ -28,12 +26,7 @@ def no_families(header: Header, arrays: Arrays) -> None:
 def nothing_enumerated(header: Header, arrays: Arrays) -> None:
     """Leave the leaves as they are, but for what says why they are closed; none of them says nothing twice."""
     arrays["enumerated"] = arrays["enumerated"][:0]
-    arrays["gram_values"][:] = 0.0
-
-
-def shifted(old: Any) -> Any:
-    """Return columns one place further, where there is one."""
-    return np.minimum(old + 1, old.max())
+    arrays["model_values"][:] = 0.0
 
 
 CHANGES: list[tuple[str, Change, str]] = [
@@ -53,14 +46,14 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("form without end", array("form_ends", lambda old: np.append(old[:-1], old[-1] + 1)), FORMS),
     ("rest without end", array("rest_ends", lambda old: np.append(old[:-1], old[-1] + 1)), FORMS),
     ("rest below zero", put("form_rest", 0, -1.0), "form_rest contains negative numbers"),
-    ("a form that is not there", put("gram_form", 0, 10**6), "gram_form contains numbers out of range"),
-    ("nodes in another order", array("gram_node", lambda old: np.append(old, old[:1])), "has the wrong shape"),
+    ("a form that is not there", put("point_form", 0, 10**6), "point_form contains numbers out of range"),
+    ("nodes in another order", array("row", lambda old: np.append(old, old[:1])), "has the wrong shape"),
     ("a node twice", array("enumerated", lambda old: np.append(old[:1], old)), ORDER),
     ("a node that is not there", put("enumerated", -1, 10**6), "enumerated contains numbers out of range"),
-    ("coefficients larger", scaled("gram_values", 3.0), PROVES),
-    ("coefficients beyond float64", filled("gram_values", 1e300), PROVES),
-    ("coefficients not finite", put("gram_values", 0, np.inf), "gram_values contains numbers that are not finite"),
-    ("coefficients of other columns", array("gram_columns", shifted), PROVES),
+    ("coefficients larger", scaled("model_values", 3.0), PROVES),
+    ("coefficients beyond float64", filled("model_values", 1e300), PROVES),
+    ("coefficients not finite", put("model_values", 0, np.inf), "model_values contains numbers that are not finite"),
+    ("coefficients of other columns", array("model_columns", lambda old: (old + 1) % (old.max() + 1)), PROVES),
     ("nothing enumerated", nothing_enumerated, ""),
     ("the root enumerated", array("enumerated", lambda old: np.zeros(1, np.int64)), ""),
     ("no families", no_families, ""),

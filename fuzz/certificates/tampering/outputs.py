@@ -1,6 +1,5 @@
 """Ways to tamper with certificates of several outputs."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from fuzz.certificates.tampering.tree import leaves_opened
 __all__ = ["CATALOGUE"]
 
 FOREIGN, SHAPE, USELESS = "y is not the target", "has the wrong shape", "an array has no use in this certificate"
+RANGE, FINITE = "contains numbers out of range", "contains numbers that are not finite"
 COST, INTERCEPT = "the solution's features cost", "the solution has an intercept, the problem has none"
 
 
@@ -24,23 +24,15 @@ def outputs_fewer_and_consistent(header: Header, arrays: Arrays) -> None:
     header["outputs"] -= 1
     arrays["coef"], arrays["intercept"] = arrays["coef"][:, :-1], arrays["intercept"][:-1]
     arrays["classes"] = arrays["classes"][:-1]
-    for name in ("alpha", "alpha_rest"):
-        arrays[name] = arrays[name][:, : header["n"] * header["outputs"]]
+    arrays["model_intercept"] = arrays["model_intercept"][:, :-1]
+    arrays["model_columns"], arrays["model_values"] = arrays["model_columns"][:0], arrays["model_values"][:0]
+    arrays["model_ends"] = np.zeros_like(arrays["model_ends"])
 
 
-def points(make: Callable[[Any], Any]) -> Change:
-    """Return the change of the dual points, as a table of points, outputs and rows, without their second digits."""
-
-    def change(header: Header, arrays: Arrays) -> None:
-        table = arrays["alpha"].reshape(len(arrays["alpha"]), header["outputs"], header["n"])
-        arrays["alpha"] = make(table).reshape(len(table), -1).copy()
-        del arrays["alpha_rest"]
-
-    return change
-
-
-def points_in_three_dimensions(header: Header, arrays: Arrays) -> None:
-    arrays["alpha"] = arrays["alpha"].reshape(len(arrays["alpha"]), header["outputs"], header["n"])
+def points_of_exchanged_outputs(header: Header, arrays: Arrays) -> None:
+    columns, last = arrays["model_columns"], header["outputs"] - 1
+    arrays["model_columns"] = columns + last - 2 * (columns % header["outputs"])
+    arrays["model_intercept"] = arrays["model_intercept"][:, ::-1].copy()
 
 
 def one_coefficient_changed(header: Header, arrays: Arrays) -> None:
@@ -64,8 +56,7 @@ def bounds_of_outputs(header: Header, arrays: Arrays) -> None:
 
 
 def diagonals_of_outputs(header: Header, arrays: Arrays) -> None:
-    arrays |= {"point_diagonal": np.full(len(arrays["alpha"]), -1), "model_ends": np.zeros(len(arrays["alpha"]), int)}
-    arrays |= {"model_columns": np.zeros(0, int), "model_values": np.zeros(0)}
+    arrays["point_diagonal"] = np.full(len(arrays["model_ends"]), -1)
     arrays |= {"diagonal_ends": np.array([1]), "diagonal_members": np.array([0]), "diagonal_values": np.array([1e-9])}
 
 
@@ -84,7 +75,7 @@ def replaced(name: str, values: list[Any]) -> Change:
 
 
 CLASSES: list[tuple[str, Change, str]] = [
-    ("fewer outputs", outputs_fewer, f"alpha {SHAPE}"),
+    ("fewer outputs", outputs_fewer, f"model_intercept {SHAPE}"),
     ("fewer outputs and consistent", outputs_fewer_and_consistent, FOREIGN),
     ("outputs missing", less("outputs"), "the header lacks outputs"),
     ("classes in another order", array("classes", reverse), FOREIGN),
@@ -98,13 +89,21 @@ CLASSES: list[tuple[str, Change, str]] = [
     ("class of no row", put("classes", 1, "nobody"), "classes lists a label that y does not have (at 1)"),
     ("no classes", less("classes"), "arrays are missing: classes"),
     ("each class against the others", entry(loss="logistic"), FOREIGN),
-    ("points of classes scaled", both(scaled("alpha", 0.7), scaled("alpha_rest", 0.7)), PROVES),
-    ("points of exchanged classes", points(lambda old: old[:, ::-1]), PROVES),
-    ("points row by row", points(lambda old: old.swapaxes(1, 2)), PROVES),
-    ("points of one class", points(lambda old: old[:, 0]), f"alpha {SHAPE}"),
-    ("points in three dimensions", points_in_three_dimensions, f"alpha {SHAPE}"),
+    ("points of classes scaled", scaled("model_values", 0.3), PROVES),
+    ("points of exchanged classes", points_of_exchanged_outputs, PROVES),
+    ("points of one class", array("model_intercept", lambda old: old[:, 0]), f"model_intercept {SHAPE}"),
+    ("points in three dimensions", array("model_intercept", lambda old: old[..., None]), f"model_intercept {SHAPE}"),
+    (
+        "points of far columns",
+        array("model_columns", lambda old: old.astype(np.int64) + 2**40),
+        f"model_columns {RANGE}",
+    ),
     ("no points at leaves of classes", leaves_opened, PROVES),
-    ("point of a class not finite", put("alpha", (0, -1), np.nan), "alpha contains numbers that are not finite"),
+    (
+        "point of a class not finite",
+        put("model_intercept", (0, -1), np.nan),
+        f"model_intercept {FINITE}",
+    ),
     ("coefficients exchanged", array("coef", reverse), VALUE),
     ("coefficient not finite", put("coef", (0, 0), np.inf), "coef contains numbers that are not finite"),
     ("intercepts exchanged", array("intercept", reverse), VALUE),
@@ -112,14 +111,13 @@ CLASSES: list[tuple[str, Change, str]] = [
     ("no intercepts", entry(fit_intercept=False), INTERCEPT),
     ("classes, k higher", k_changed(2), PROVES),
     ("classes, lambda_2 lower", scaled("lambda_2", 0.5), VALUE),
-    ("unit of classes", entry(unit=0.5), "unit is not a power of two, or not one for this loss"),
     ("block of an output", block_of_an_output, "block_members contains numbers out of range"),
     ("bounds of outputs", bounds_of_outputs, f"lower {SHAPE}"),
     ("growth of classes", growth_of_outputs, USELESS),
 ]
 TARGETS: list[tuple[str, Change, str]] = [
     ("targets as classes", entry(loss="multinomial"), "arrays are missing: classes"),
-    ("points of exchanged targets", points(lambda old: old[:, ::-1]), PROVES),
+    ("points of exchanged targets", points_of_exchanged_outputs, PROVES),
     ("one coefficient changed", one_coefficient_changed, VALUE),
     ("coefficients of one output", array("coef", lambda old: old[:, 0]), f"coef {SHAPE}"),
     ("lower bound above the objective of targets", lower_bound_above_the_objective, PROVES),

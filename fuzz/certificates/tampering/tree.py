@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from fuzz.certificates.sealed import Arrays, Header
-from fuzz.certificates.tampering.changes import COVER, PROVES, Change, array, filled, put, scaled
+from fuzz.certificates.tampering.changes import COVER, PROVES, Change, array, filled, less, put, scaled
 
-__all__ = ["CATALOGUE", "POINTS_SCALED", "cut", "leaves_of", "leaves_opened", "points_of_leaves"]
+__all__ = ["CATALOGUE", "POINTS_SCALED", "cut", "leaves_of", "leaves_opened", "no_points", "points_of_leaves"]
 
 TREE = ("parent", "branch", "side", "row")
 MALFORMED, BLOCKS = "the tree is malformed", "the blocks of the tree are malformed"
-POINTS_SCALED = scaled("alpha", 0.7)
+POINTS_SCALED = scaled("model_values", 0.3)
 
 
 def leaves_of(arrays: Arrays) -> Any:
@@ -30,8 +30,22 @@ def split_leaf(arrays: Arrays) -> int:
     return int(next(leaf for leaf in leaves_of(arrays)[::-1] if arrays["branch"][leaf] >= 0))
 
 
+def no_points(arrays: Arrays, points: Any) -> None:
+    """Make dual points zero."""
+    arrays["model_scale"] = arrays.get("model_scale", np.ones(len(arrays["model_ends"])))
+    arrays["model_scale"][points] = 0.0
+
+
 def no_points_at_leaves(header: Header, arrays: Arrays) -> None:
-    arrays["alpha"][points_of_leaves(arrays)] = 0.0
+    no_points(arrays, points_of_leaves(arrays))
+
+
+def points_upside_down(header: Header, arrays: Arrays) -> None:
+    arrays["model_scale"] = np.full(len(arrays["model_ends"]), -1.0)
+
+
+def points_of_the_hinge(header: Header, arrays: Arrays) -> None:
+    arrays["alpha"] = np.ones((len(arrays["model_ends"]), header["n"]))
 
 
 def leaves_opened(header: Header, arrays: Arrays) -> None:
@@ -91,13 +105,20 @@ CATALOGUE: list[tuple[str, str, Change, str]] = [
     (
         "weighted box",
         "other points",
-        array("alpha", lambda old: np.random.default_rng(0).random(old.shape, dtype=np.float32)),
+        array("model_values", lambda old: np.random.default_rng(0).standard_normal(old.shape)),
         PROVES,
     ),
-    ("weighted box", "point not finite", put("alpha", (0, 3), np.nan), "alpha contains numbers that are not finite"),
-    ("weighted box", "points of another size", array("alpha", lambda old: old[:, :-1]), "alpha has the wrong shape"),
-    ("weighted box", "points too large", scaled("alpha", 1e38), PROVES),
-    ("weighted box", "points as large as can be", filled("alpha", 3e38), PROVES),
+    ("weighted box", "point not finite", put("model_values", 3, np.nan), "model_values contains numbers that are not finite"),
+    ("weighted box", "fewer intercepts", array("model_intercept", lambda old: old[:-1]), "model_intercept has the wrong shape"),
+    ("weighted box", "points too large", scaled("model_values", 1e300), PROVES),
+    ("weighted box", "points as large as can be", filled("model_values", 1.7e308), PROVES),
+    ("weighted box", "intercepts as large as can be", filled("model_intercept", -1.7e308), PROVES),
+    ("weighted box", "points of the other side", array("model_intercept", lambda old: old + 5.0), PROVES),
+    ("weighted box", "points upside down", points_upside_down, PROVES),
+    ("weighted box", "points of a column twice", array("model_columns", np.zeros_like), "a model lists a feature twice"),
+    ("weighted box", "points of no column", put("model_columns", 0, 10**6), "model_columns contains numbers out of range"),
+    ("weighted box", "points without models", less("model_values"), "arrays are missing: model_values"),
+    ("weighted box", "points of the hinge", points_of_the_hinge, "an array has no use in this certificate: 'alpha'"),
     ("weighted box", "leaf missing", leaf_missing, "has a missing child"),
     ("weighted box", "root missing", cut(0), MALFORMED),
     ("weighted box", "no tree", cut(1), PROVES),

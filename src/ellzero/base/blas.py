@@ -17,23 +17,27 @@ class OneThread:
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
-        self.controller: Any = None
-        self.limit: Any = None
+        self.libraries: list[Any] | None = None
+        self.before: list[int] = []
 
     def __enter__(self) -> None:
         with self.lock:
             self.inside += 1
             if self.inside > 1:
                 return
-            if self.controller is None:
-                self.controller = import_whole("threadpoolctl").ThreadpoolController()
-            self.limit = self.controller.limit(limits=1, user_api="blas")
+            if self.libraries is None:
+                controller = import_whole("threadpoolctl").ThreadpoolController()
+                self.libraries = controller.select(user_api="blas").lib_controllers
+            self.before = [library.get_num_threads() for library in self.libraries]
+            for library in self.libraries:
+                library.set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.inside -= 1
-            if not self.inside:
-                self.limit.restore_original_limits()
+            if not self.inside and self.libraries is not None:
+                for library, threads in zip(self.libraries, self.before, strict=True):
+                    library.set_num_threads(threads)
 
 
 one_thread = OneThread()

@@ -134,7 +134,7 @@ def reporter(stream: TextIO, work: str) -> ProgressCallback:
 def progress_stream(progress: Any) -> TextIO | None:
     """Return where progress is shown, None for nowhere: standard error, for True, or for None where somebody may look at it.
 
-    That is a terminal or a notebook; a log file of a program that asks for nothing stays as it is.
+    That is a terminal or a notebook; a log file of a program that asks for nothing stays unchanged.
     """
     if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
         raise InvalidInputError(f"progress must be True, False or a function, got {quoted(progress)}.")

@@ -25,6 +25,16 @@ def if_given(check: Callable[..., Result], name: str, value: Any, *more: Any) ->
     return None if value is None else check(name, value, *more)
 
 
+def if_known(function: Callable[[Any], Result], value: Any) -> Result | None:
+    """Return what a function makes of a value; None, for no value, stays None."""
+    return None if value is None else function(value)
+
+
+def known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that have a value; None stands for none."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def as_nonnegative(name: str, value: Any) -> float:
     """Return the value as a finite number of at least zero."""
     try:
@@ -122,6 +132,11 @@ def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     if not np.isfinite(vector).all():
         raise InvalidInputError(f"{name} contains NaN or infinity.")
     return np.ascontiguousarray(vector)
+
+
+def weight_of_rows(sample_weight: Any, n: int) -> Array:
+    """Return the weights as they are given, or ones."""
+    return np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
 
 
 def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:

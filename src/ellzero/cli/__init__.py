@@ -100,7 +100,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def with_options(message: str, args: argparse.Namespace) -> str:
-    """Return a message with options in the place of arguments: lambda_2=0.1 is --lambda-2=0.1.
+    """Return a message with options instead of arguments: lambda_2=0.1 is --lambda-2=0.1.
 
     A word without an underscore is an argument only before an equals sign, or where the message begins with what it must be.
     """

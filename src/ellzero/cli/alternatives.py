@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
+from ellzero.base.validation import if_known
 from ellzero.cli.certify import positive_class
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output, check_picture, given, save_picture, written_lines
@@ -79,7 +80,7 @@ def alternatives_json(
         "roles": [attributes(use, "name", "role", "share", "sign") for use in found.features],
         "stand_ins": [[found.name_of(pair.feature), found.name_of(pair.other)] for pair in found.stand_ins],
         "models": [model_of(model) for model in found.models],
-        "chosen": None if chosen is None else model_of(chosen),
+        "chosen": if_known(model_of, chosen),
         "proof": args.proof,
     }
 

@@ -128,6 +128,7 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
     )
     group.add_argument("--shrinkage", **NUMBERS, help="values of the shrinkage to try (default: chosen)")
     group.add_argument("--max-support", **COUNT, help="the largest size to try")
+    group.add_argument("--repeats", default=1, **COUNT, help="repeat with other folds (default: 1)")
     return group
 
 

@@ -23,7 +23,15 @@ from ellzero.cli.output import (
     print_result,
     size_in_words,
 )
-from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
+from ellzero.cli.solver_settings import (
+    check_limits,
+    check_loss,
+    encoded_target,
+    loss_for,
+    most_classes,
+    settings_for,
+    where_priced,
+)
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
@@ -33,7 +41,7 @@ ENDINGS = {
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
     "node_limit": "the node limit came first: the best model found, and what is proved of it",
     "interrupted": "interrupted: the best model found, and what is proved of it",
-    "precision": "all is searched, but rounding keeps the proved gap above the one that was asked for",
+    "precision": "all is searched, but rounding keeps the proved gap above the requested one",
     "failed": "the solver gave up: the best model found, and what is proved of it",
 }
 
@@ -90,7 +98,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "positive": args.positive,
         "size": len(model.support),
         **columns_used(model.groups, model.support.tolist()),
-        **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
+        **where_priced(args, budget=args.budget, total_cost=model.spent),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
         "certificate": args.out,

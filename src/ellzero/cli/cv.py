@@ -11,7 +11,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output, check_picture, save_picture
 from ellzero.cli.fitted import write_and_print
 from ellzero.cli.output import attributes
-from ellzero.cli.solver_settings import classifier_settings, settings_for
+from ellzero.cli.solver_settings import classifier_settings, cv_splits, settings_for
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     for_classes = classifier_settings(args)  # before the data is read, which may take long
     data = load_data(args, keep_labels=True)
     kind: Any = ellzero.L0RegressorCV if args.regression else ellzero.L0ClassifierCV
-    estimator = kind(**settings_for(kind, args, data, **for_classes))
+    estimator = kind(**settings_for(kind, args, data, cv=cv_splits(args), **for_classes))
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
     save_picture(args.plot, scores.plot)

@@ -200,7 +200,7 @@ def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> An
 
 
 def with_names(preparation: TablePreparation, X: Any, notes: list[str], args: argparse.Namespace) -> Any:
-    """Return dense features as a data frame with their names, sparse ones as they are; print the notes."""
+    """Return dense features as a data frame with their names, sparse ones unchanged; print the notes."""
     for text in notes:
         note(args, text)
     return need("pandas").DataFrame(X, columns=preparation.features, copy=False) if isinstance(X, np.ndarray) else X
@@ -246,7 +246,7 @@ def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> 
 def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     """Return the data of a column store, with its own target or one from a .npy file; X stays on the disk."""
     X, source = columns.X, columns.source
-    refuse_table_options(args, source, "the columns of {} are used as they are")
+    refuse_table_options(args, source, "the columns of {} are used unchanged")
     if args.impute == "median":
         raise InvalidInputError(
             f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 import ellzero
+from ellzero.base.validation import known
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import write_and_print
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     by_criterion = args.k is None and args.budget is None and args.lambda_0 is None
     result = {
         "k": args.k,
-        **({} if args.budget is None else {"budget": args.budget}),
+        **known({"budget": args.budget}),
         **attributes(args, "lambda_0", "lambda_1", "lambda_2"),
         "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,
     }

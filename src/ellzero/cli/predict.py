@@ -67,7 +67,7 @@ def check_options(args: argparse.Namespace, estimator: Any) -> None:
 
 
 def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, Any]:
-    """Return the predictions, and the probabilities and decision values that were asked for, with an entry for each row."""
+    """Return the predictions, and the probabilities and decision values that were requested, with an entry for each row."""
     classes, step = estimator._shown_classes(), -1 if estimator._reversed else 1
     result: dict[str, Any] = {"classes": classes or None, "predictions": estimator.predict(X).tolist()}
     if args.proba:

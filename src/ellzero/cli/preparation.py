@@ -212,7 +212,7 @@ class TablePreparation(Preparation):
 
 @dataclass(frozen=True)
 class MatrixPreparation(Preparation):
-    """The preparation of a matrix, which is used as it is, but for missing values."""
+    """The preparation of a matrix, which is used unchanged, but for missing values."""
 
     n_features: int
     first: int  # index of the first feature in the file

@@ -18,13 +18,14 @@ from ellzero.cli.inspection import quoted_name
 from ellzero.cli.output import exit_code, note, print_result
 from ellzero.cli.parser import make_parser
 from ellzero.cli.preparation import TablePreparation, category_name
-from ellzero.cli.solver_settings import classifier_settings, settings_for
+from ellzero.cli.solver_settings import classifier_settings, cv_splits, settings_for
 from ellzero.report.page import write_report
 from ellzero.report.words import Words
 from ellzero.tables.columns import check_presence
 from ellzero.tables.optional import need
 from ellzero.tables.target import NumbersAsLabels, column_labels, column_response
 
+REPEATED = "Cross-validation was repeated {} times with other folds. It chose the size; counts are those of the last time."
 FIRST_ROWS = 100  # show how pandas reads a file
 READING = ("positive", "weight", "impute", "format", "separator", "decimal", "encoding")  # options that take a value
 
@@ -45,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
         "target": data.target,
         "source": "data.csv" if args.data == "-" else args.data,
         "arguments": data_arguments(args),
-        "notes": notes_on(data),
+        "notes": [*notes_on(data), *([] if args.repeats == 1 else [REPEATED.format(args.repeats)])],
+        "cv": cv_splits(args),
         "categories": categories_of(data),
         "numbers": number_columns(args, data),
         "date": datetime.date.today().isoformat(),

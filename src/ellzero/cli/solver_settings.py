@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
 from ellzero.base.signatures import arguments_of
+from ellzero.base.validation import known
 from ellzero.cli.data import Data
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
@@ -53,7 +55,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
 
     An option that was not given is left out, so that the default of the function holds.
     """
-    known = {
+    settings = {
         **vars(args),
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
@@ -64,7 +66,20 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
         "progress": not args.quiet,
         **own,
     }
-    return arguments_of(function, {name: value for name, value in known.items() if value is not None})
+    return arguments_of(function, known(settings))
+
+
+def cv_splits(args: argparse.Namespace) -> Any:
+    """Return the number of folds or, with --repeats, a splitter that draws them several times."""
+    if args.repeats == 1:
+        return args.cv
+    with whole_imports():
+        from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold  # slow to import
+
+    if args.repeats < 1:
+        raise InvalidInputError(f"--repeats must be at least 1, got {args.repeats}.")
+    kind = RepeatedKFold if args.regression else RepeatedStratifiedKFold
+    return kind(n_splits=args.cv, n_repeats=args.repeats, random_state=args.seed)
 
 
 def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
@@ -92,6 +107,11 @@ def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
     if args.regression or LOSSES[chosen_loss(args)].is_classification:
         return y
     return np.where(y == np.unique(y)[1], 1.0, -1.0)
+
+
+def where_priced(args: argparse.Namespace, **entries: Any) -> dict[str, Any]:
+    """Return entries of a result that are about costs; none without --costs."""
+    return entries if args.costs else {}
 
 
 def feature_costs(args: argparse.Namespace, data: Data) -> NDArray[np.float64] | None:

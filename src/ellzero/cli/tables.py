@@ -1,4 +1,4 @@
-"""Data files, read as they are: tables (CSV, Parquet, Excel), matrices (svmlight, npz); column stores stay on the disk."""
+"""Data files, read unchanged: tables (CSV, Parquet, Excel), matrices (svmlight, npz); column stores stay on the disk."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
+from ellzero.base.validation import known
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.exit_codes import ANOTHER_PROBLEM
 from ellzero.cli.output import print_result
@@ -92,7 +93,7 @@ def expected(args: argparse.Namespace, data: Data) -> dict[str, Any]:
     """Return the settings that --expect states, with weights, costs and groups; without it, those of them that are given."""
     settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
     if args.expect is None:
-        return {name: value for name, value in settings.items() if value is not None}
+        return known(settings)
     settings["groups"] = feature_groups(args, data)
     for statement in args.expect:
         name, found, value = statement.partition("=")

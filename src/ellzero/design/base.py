@@ -90,6 +90,11 @@ def feature_names(X: object) -> list[str] | None:
     return names if all(isinstance(name, str) for name in names) else None
 
 
+def all_names(names: list[str] | None, count: int) -> list[str]:
+    """Return the names of all columns: x0, x1 and so on, where columns have none."""
+    return [f"x{j}" for j in range(count)] if names is None else names
+
+
 def names_at(names: list[str] | None, columns: NDArray[Any]) -> list[str] | None:
     """Return the names of some columns, where columns have names."""
     return None if names is None else [names[j] for j in columns]

@@ -30,16 +30,19 @@ def refuse_bad_columns(X: Any, names: list[str] | None) -> None:
             missing.append(label)
         elif np.isinf(numbers).any():
             infinite.append(label)
-    faults = []
+    faults, todo = [], list[str]()
     if odd:
         more = f" and text in {len(odd) - MOST_NAMED} more columns" if len(odd) > MOST_NAMED else ""
         faults.append(f"X must hold real numbers, got {', '.join(odd[:MOST_NAMED])}{more}")
+        todo.append("code text (OneHotEncoder)")
     if missing and infinite:
         faults.append(f"X contains NaN in {listed_columns(missing)}, infinity in {listed_columns(infinite)}")
     elif missing or infinite:
         faults.append(f"X contains {'NaN' if missing else 'infinity'} ({listed_columns(missing or infinite)})")
+    if missing or infinite:
+        todo.append("fill gaps (SimpleImputer)" if missing else "replace infinity")
     if faults:
-        raise InvalidInputError(f"{'; '.join(faults)}; fill, code or drop them first.")
+        raise InvalidInputError(f"{'; '.join(faults)}; {', '.join(todo)}, or drop these columns.")
 
 
 def columns_of(X: Any) -> Any:

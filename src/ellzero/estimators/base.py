@@ -17,7 +17,16 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import progress_stream
 from ellzero.base.quoting import shown
-from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
+from ellzero.base.validation import (
+    as_choice,
+    as_flag,
+    as_nonnegative,
+    as_weights,
+    if_given,
+    known,
+    refuse_masked,
+    weight_of_rows,
+)
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.estimators.explanation import Explanation, explain_row
@@ -100,7 +109,7 @@ class L0Estimator(BaseEstimator):
 
     def _given(self) -> set[str]:
         """Return the names of the settings that have a value."""
-        return {name for name, value in self.get_params(deep=False).items() if value is not None}
+        return set(known(self.get_params(deep=False)))
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, and set `n_features_in_` and the like."""
@@ -113,7 +122,7 @@ class L0Estimator(BaseEstimator):
             raise InvalidInputError(f"within belongs to algorithm='exact', got algorithm={self.algorithm!r}.")
         design, target = self._data(X, y)
         n = design.shape[0]
-        weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
+        weight = weight_of_rows(sample_weight, n)
         as_weights(weight, len(weight))  # so that negative ones, or zeros only, are refused
         self._rows = float(weight.sum())  # number of rows: a weight of two counts as a row twice
         targets, classes, weight = self._encode(target, weight)

@@ -70,17 +70,17 @@ def cautions_on_output(used: int, names: Sequence[str], rows: list[int], apart: 
 def cautions_on_columns(
     design: Design, columns: Sequence[int], codes: NDArray[np.int64], counted: NDArray[np.bool_], classes: Sequence[object]
 ) -> list[str]:
-    """Return a caution for each of some columns that alone tells all classes apart: its values may follow from the target.
+    """Return a caution for each of some columns that alone separates all classes: its values may follow from the target.
 
     `codes` are the numbers of the classes of the rows that count.
     """
-    out = []
+    out, by_class = [], np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[by_class], prepend=-1))
     for j in columns:
-        values = design.matvec(np.array([j], dtype=np.int32), np.ones(1))[counted]
-        order = np.argsort(values, kind="stable")
-        values, along = values[order], codes[order]
-        changes = np.flatnonzero(np.diff(along))
-        if len(changes) == len(np.unique(codes)) - 1 and (values[changes] < values[changes + 1]).all():
+        values = design.matvec(np.array([j], dtype=np.int32), np.ones(1))[counted][by_class]
+        least, largest = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        order = np.argsort(least)
+        if (largest[order][:-1] < least[order][1:]).all():
             whom = f"{listed_classes(classes)} in every row"
             out.append(f"column {shown(feature_name(design.names, int(j)))} alone separates {whom}: is it known beforehand?")
     return out

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  # joblib's delayed
-LARGE = 1 << 14  # bytes: a smaller array costs less inside of its task than as an argument of its own
+LARGE = 1 << 14  # bytes: a smaller array costs less inside of its task than as its own argument
 
 
 def run_on_cluster(parallel: Parallel, calls: Sequence[Call]) -> Iterator[Any]:

@@ -57,7 +57,7 @@ def fit_chosen_models(
         found = [compute_budgets(problem, budget, part, choice.lambda_0) for problem, part in parts(training, options)]
         return [budgets.models[0] for budgets in found], list(found)
     if not choice.k:
-        largest = training.problem.penalty.countable() if choice.largest is None else choice.largest
+        largest = training.problem.penalty.countable(choice.largest)
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.penalty.countable()) for k in choice.k]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ellzero.base.validation import known
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.problem.losses import Logistic
@@ -55,17 +56,17 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
 
     A small file may have very many features: then the coefficients stay sparse, as `sparsify` leaves them.
     """
-    coef, known, groups = content.coef, content.settings.known(), content.settings.groups
+    coef, given, groups = content.coef, content.settings.known(), content.settings.groups
     coef.eliminate_zeros()
     estimator: Any
     intercept: Any = content.intercept
     if content.classes is None:
-        estimator = L0Regressor(**content.loss.settings, **known)
+        estimator = L0Regressor(**content.loss.settings, **given)
         intercept = intercept if len(intercept) > 1 else float(intercept[0])
     else:
         loss = Logistic.name if content.loss.couples_outputs else content.loss.name
-        known |= {"probability": content.calibration is not None, "multi_class": content.multi_class or "auto"}
-        estimator = L0Classifier(loss, pos_label=content.pos_label, **known)
+        given |= {"probability": content.calibration is not None, "multi_class": content.multi_class or "auto"}
+        estimator = L0Classifier(loss, pos_label=content.pos_label, **given)
     if content.names_given:
         estimator.feature_names = content.names
     settings = dict(vars(estimator))
@@ -80,7 +81,7 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
         "feature_names_in_": np.array(content.names, dtype=object) if content.names and not content.names_given else None,
         "calibration_": content.calibration,
     }
-    vars(estimator).update({name: value for name, value in learnt.items() if value is not None})
+    vars(estimator).update(known(learnt))
     if costs := content.settings.feature_cost:
         first = {groups[j] if groups else int(j): int(j) for j in estimator.support_}
         estimator.spent_ = math.fsum(costs[j] for j in first.values())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.validation import as_choice
+from ellzero.base.validation import as_choice, if_known, known
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.model_content import model_content
 from ellzero.problem.model import Model
@@ -176,9 +176,8 @@ class Graph:
             ir_version=FORMAT,
             opset_imports=[helper.make_opsetid("", OPERATORS)],
         )
-        about = {"loss": content.loss.name, "features": content.names}
-        if content.classes is not None:
-            about["classes"] = content.classes.tolist()
-        helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items() if value is not None})
+        classes = if_known(np.ndarray.tolist, content.classes)
+        about = known({"loss": content.loss.name, "features": content.names, "classes": classes})
+        helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items()})
         self.onnx.checker.check_model(model)
         return model

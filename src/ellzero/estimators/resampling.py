@@ -29,7 +29,7 @@ from ellzero.solvers.paths import PathOptions
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16
-"""At most so many tasks share the passes over an X that is not in memory; fewer where there are many columns."""
+"""At most this many tasks share the passes over an X that is not in memory; fewer where there are many columns."""
 COLUMN_BYTES, MOST_BYTES = 400, 1 << 29
 """Memory of a fit for each column of such an X, and of all fits together."""
 
@@ -87,7 +87,8 @@ def folds_for(cv: int, y: NDArray[Any]) -> int:
         raise InvalidInputError(f"cv needs at least two rows of each class, y has one of class {labels[members.argmin()]!s}.")
     if rarest < cv:
         warnings.warn(
-            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has no more rows.", stacklevel=6
+            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has only {rarest} rows.",
+            stacklevel=6,
         )
     return min(cv, rarest)
 

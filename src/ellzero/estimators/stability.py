@@ -135,7 +135,7 @@ def stability_selection(
     X, y, loss, lambda_1, lambda_2, algorithm, standardize, tol :
         As in :func:`fit_path`, with the defaults of the estimators: columns are standardised.
     k, lambda_0 :
-        At most so many features for each half, a price for each feature, or both. At least one must be given.
+        At most this many features for each half, a price for each feature, or both. At least one must be given.
     n_subsamples : int
         Halves; an odd number is rounded up to pairs.
     n_jobs : int, optional

@@ -26,7 +26,7 @@ BLOCK_BYTES = 1 << 26
 
 @contextmanager
 def quoting_safely(X: Any = None) -> Iterator[None]:
-    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown as it is.
+    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown unchanged.
 
     If X is given and has columns that cannot be used, the error names them, which those of scikit-learn do not.
     """

@@ -76,8 +76,8 @@ class Alternatives:
     ----------
     models : the models in the order of their objectives, each with the best coefficients for its features; if a limit ended the
         search, those that were found, and always the best known one
-    threshold : models up to this objective were asked for
-    within : the share above the best objective that was asked for, None with ``n_best``
+    threshold : models up to this objective were requested
+    within : the share above the best objective that was requested, None with ``n_best``
     status : "complete", or what ended the search: "time_limit", "node_limit", "interrupted", "too_many" (more than
         ``max_models``), "precision" (rounding keeps the last bit of the proof from being found)
     complete_below : no model with a lower objective is missing
@@ -110,7 +110,7 @@ class Alternatives:
 
     @property
     def complete(self) -> bool:
-        """Whether all models that were asked for are there, with a proof."""
+        """Whether all models that were requested are there, with a proof."""
         return self.status == "complete"
 
     # What the models have in common.

@@ -201,7 +201,7 @@ def finish(search: Search, status: Status | None) -> Alternatives:
     stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
-    arrays = {**tree_arrays(tree.tree(), problem.outputs), **listed_models(models, redundant, problem.outputs)}
+    arrays = {**tree_arrays(tree.tree(), problem), **listed_models(models, redundant, problem.outputs)}
     certificate = search.certificate(best, below, status, arrays)
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold))
     certificate = search.claiming_what_is_proved(certificate)

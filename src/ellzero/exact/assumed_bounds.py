@@ -23,6 +23,7 @@ HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficie
 # allows none. They are assumed to stay below this many times the largest of their coefficients (or of their unit).
 FREE_FACTOR = 10.0
 SMALLEST_SIZE = 1e-140  # of a column whose curvature can be moved
+LARGEST_CENTRE = 1e5  # in standard deviations of the response
 WIDER = 1e-9  # relative, of the boxes that the growth of the loss proves
 
 
@@ -57,7 +58,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
 def highest_level(problem: Problem, options: SearchOptions) -> float:
     """Return an objective that is not below the level of wanted models.
 
-    The best model is not worse than that without features, and a support costs no more than its features beside that.
+    The best model is not worse than that without features, and a support costs no more than its features next to that.
     """
     null = null_model(problem, options.lambda_0).objective
     if options.wanted.within is not None:
@@ -82,6 +83,11 @@ def squares_are_numbers(problem: Problem) -> bool:
     """Return whether the curvatures of all columns are in the range of float64, with room for their inverses."""
     sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.units.column
     return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
+
+
+def centre_is_small(problem: Problem) -> bool:
+    """Return whether the mean of a response leaves the verifier enough digits of what varies about it."""
+    return bool((np.abs(problem.units.centre) <= LARGEST_CENTRE * np.sqrt(2.0 * problem.null)).all())
 
 
 def has_proved_bound(problem: Problem) -> bool:

@@ -31,12 +31,12 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-# The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
+MODELS = ["model_ends", "model_columns", "model_values", "model_intercept"]
+# The arrays of diagonals, which are there if a dual point uses one.
 DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
-DIAGONALS += ["model_columns", "model_values", "model_ends"]
 # Those of families, which are there if a node has a bound of families or is enumerated.
 FAMILIES = [f"form_{name}" for name in ("ends", "members", "family", "masses", "along", "ridges", "rest")]
-FAMILIES += ["rest_ends", "gram_node", "gram_form", "gram_ends", "gram_columns", "gram_values", "enumerated"]
+FAMILIES += ["rest_ends", "enumerated"]
 
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Checksums of stores, which take long to read. Arrays in memory are not listed: their owner may change them between calls."""
@@ -89,24 +89,16 @@ class Certificate:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The solution, the tree, and the optional parts of the problem (weights, classes, bounds, spreads and so on)."""
         problem, penalty = self.problem, self.problem.penalty
-        n = problem.y.size
         out: dict[str, NDArray[Any]] = {
             "support": self.model.support.astype(np.int64),
             "coef": self.model.values,
             "intercept": np.array(self.model.intercept),
             **self.tree,
         }
-        points = (
-            out["alpha"].reshape(np.count_nonzero(out["row"] >= 0), -1) if out["alpha"].size else np.zeros((0, n), np.float32)
-        )
-        out["alpha"] = np.ascontiguousarray(points[:, :n])
-        if points.shape[1] > n:
-            out["alpha_rest"] = np.ascontiguousarray(points[:, n:])
         if not (problem.w == problem.w[0]).all():
             out["weights"] = problem.w
         if problem.classes is not None:
-            kinds = "iufbU"
-            out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
+            out["classes"] = storable(problem.classes)
         parts = {
             "lower": (penalty.lower, not np.isneginf(penalty.lower).all()),
             "upper": (penalty.upper, not np.isposinf(penalty.upper).all()),
@@ -152,7 +144,6 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
-            "unit": problem.units.dual,
             "prover": claim.prover,
             "threshold": claim.threshold,
             "within": claim.within,
@@ -182,8 +173,12 @@ class Certificate:
             "swap_size": claim.swap_size,
             "prover": claim.prover,
             "nodes": len(self.tree["parent"]),
-            "megabytes": self.tree["alpha"].nbytes / 1e6,
+            "megabytes": self._megabytes(),
         }
+
+    def _megabytes(self) -> float:
+        """Return the size of the tree in memory."""
+        return sum(array.nbytes for array in self.tree.values()) / 1e6
 
     def to_frame(self) -> pd.DataFrame:
         """Return what the certificate claims, in one row, as a pandas data frame."""
@@ -201,10 +196,9 @@ class Certificate:
         on += "" if claim.prover is None else f", by {claim.prover}"
         if claim.threshold is not None:
             on += f", {len(self.tree['listed_node'])} models up to {claim.threshold:.8g}"
-        size = self.tree["alpha"].nbytes / 1e6
         return (
             f"Certificate({self.problem.loss.name}, objective {claim.objective:.8g}, lower bound {claim.lower_bound:.8g}{on}, "
-            f"{len(self.tree['parent'])} nodes, {size:.1f} MB)"
+            f"{len(self.tree['parent'])} nodes, {self._megabytes():.1f} MB)"
         )
 
 
@@ -225,16 +219,61 @@ def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, i
     }
 
 
-def tree_arrays(tree: _core.Tree, outputs: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a tree that go into a certificate.
+def storable(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as a file can hold them: numbers, booleans or texts."""
+    return labels if labels.dtype.kind in "iufbU" else labels.astype(str)
 
-    Of several outputs, the core's columns are atoms; a certificate speaks of the columns of X.
+
+def tree_arrays(tree: _core.Tree, problem: Problem) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree that go into a certificate, on the scale of Z.
+
+    Of several outputs, the core's columns are atoms; those of decisions are columns of X in a certificate. Units are powers of
+    two, which round nothing.
     """
-    names = ["parent", "branch", "side", "block_members", "block_ends", "row", "alpha"]
-    names += DIAGONALS if (tree.point_diagonal >= 0).any() else []
-    names += FAMILIES if len(tree.gram_node) or len(tree.enumerated) else []
+    names, outputs, units = ["parent", "branch", "side", "block_members", "block_ends", "row"], problem.outputs, problem.units
     out = {name: getattr(tree, name) for name in names}
-    return out | {"block_members": out["block_members"] // outputs}
+    out["block_members"] = out["block_members"] // outputs
+    if problem.loss.has_kink:
+        out["alpha"] = (tree.precise if len(tree.precise) else tree.shares).reshape(-1, problem.y.size)
+    else:
+        out |= {name: getattr(tree, name) for name in MODELS}
+        several = () if outputs == 1 else (outputs,)
+        out["model_values"] = out["model_values"] * units.coefficient
+        out["model_intercept"] = out["model_intercept"].reshape(-1, *several) * units.response
+        if problem.fit_intercept:
+            out["model_intercept"] = out["model_intercept"] + (units.centre if several else units.centre[0])
+    if (tree.model_scale != 1.0).any():
+        out["model_scale"] = tree.model_scale
+    if (tree.point_diagonal >= 0).any():
+        out |= {name: getattr(tree, name) for name in DIAGONALS}
+        out["diagonal_values"] = out["diagonal_values"] * units.column**2
+    if len(tree.gram_node) or len(tree.enumerated):
+        out |= {name: getattr(tree, name) for name in FAMILIES}
+        out |= {f"form_{name}": out[f"form_{name}"] * units.column**2 for name in ("masses", "ridges", "rest")}
+        add_points_of_families(out, tree, units.coefficient)
+    return out
+
+
+def add_points_of_families(out: dict[str, NDArray[Any]], tree: _core.Tree, unit: float) -> None:
+    """Add the models of bounds with families to those of dual points."""
+    count, more = len(out["model_ends"]), len(tree.gram_node)
+    out["row"] = out["row"].copy()
+    out["row"][tree.gram_node] = count + np.arange(more)
+    out["point_form"] = np.concatenate((np.full(count, -1), tree.gram_form))
+    parts: dict[str, NDArray[Any]] = {
+        "model_ends": tree.gram_ends + len(out["model_columns"]),
+        "model_columns": tree.gram_columns,
+        "model_values": tree.gram_values * unit,
+        "model_intercept": np.zeros(more),
+        "model_scale": np.ones(more),
+        "point_diagonal": np.full(more, -1),
+    }
+    out |= {name: np.concatenate((out[name], part)) for name, part in parts.items() if name in out}
+
+
+def no_points(problem: Problem) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the dual points of a tree that has none."""
+    return {name: array for name, array in tree_arrays(_core.Tree(), problem).items() if name in (*MODELS, "alpha")}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:

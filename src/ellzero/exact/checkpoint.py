@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ellzero.exact.search import Search
 
 KEPT = ("bound", "free_bound", "searched", "integral", "iteration")
-"""The attributes of a search that are kept beside its tree."""
+"""The attributes of a search that are kept next to its tree."""
 
 FIRST_SECONDS = 1.0
 # Writing may take this part of the running time.
@@ -83,7 +83,7 @@ class CheckpointFile:
 
 
 class Checkpoint(CheckpointFile):
-    """The file of a search: its tree, what is kept beside it, and which problem and options it belongs to."""
+    """The file of a search: its tree, what is kept next to it, and which problem and options it belongs to."""
 
     def __init__(self, search: Search) -> None:
         super().__init__(search.options.checkpoint)
@@ -96,7 +96,7 @@ class Checkpoint(CheckpointFile):
         save_arrays(path, {"signature": self.signature, "kept": kept}, to_arrays(search.tree.snapshot()))
 
     def load(self) -> tuple[dict[str, Any], _core.Snapshot]:
-        """Return what was kept beside the tree, and the snapshot of the search."""
+        """Return what was kept next to the tree, and the snapshot of the search."""
         with self.explained():
             header, arrays = read_archive(self.path, FORMS)
             if header.keys() != {"signature", "kept"} or not isinstance(header["kept"], dict):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.quoting import quoted
-from ellzero.exact.certificate import Certificate, Claim, listed_models
+from ellzero.exact.certificate import Certificate, Claim, listed_models, no_points
 from ellzero.exact.incumbent import TOLERANCE, null_model
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.replay import replay
@@ -81,7 +81,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     found = Growth(alpha, columns, entries * problem.units.column**2, *np.zeros((2, 0)))
     model, root = null_model(problem, 0.0), {name: np.full(1, -1) for name in ("parent", "branch", "row")}
     empty = np.zeros(0, dtype=np.int64)
-    root |= {"side": np.zeros(1, np.int64), "block_members": empty, "block_ends": empty, "alpha": np.zeros(0, np.float32)}
+    root |= {"side": np.zeros(1, np.int64), "block_members": empty, "block_ends": empty, **no_points(problem)}
     claim = Claim(
         lambda_0=0.0,
         k=None,

@@ -46,14 +46,14 @@ def find_incumbent(
         if time.monotonic() - begin > options.time_limit:
             raise OutOfTime
 
-    most = problem.penalty.countable() if options.k is None else min(options.k, problem.penalty.countable())
+    most = problem.penalty.countable(options.k)
     models = [start for start in starts if options.allows(start, problem)]
     ended: Status | None = None
     if algorithm is not None or not models:
-        limited, priced = options.k is not None or options.budget is not None, problem.penalty.priced
-        grid = np.zeros(0) if limited else np.array([options.lambda_0])
+        priced = problem.penalty.priced
+        grid = np.zeros(0) if options.limited else np.array([options.lambda_0])
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
-        if options.budget is not None or (limited and priced and options.lambda_0 > 0.0):
+        if options.budget is not None or (options.limited and priced and options.lambda_0 > 0.0):
             budget = float(problem.penalty.price.sum()) if options.budget is None else options.budget
             wanted = wanted.for_budgets((budget,), len(problem.y), paid=options.lambda_0, most=most)
         elif options.k is not None:

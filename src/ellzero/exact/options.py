@@ -67,6 +67,11 @@ class SearchOptions:
     progress: SearchCallback | None = None
 
     @property
+    def limited(self) -> bool:
+        """Whether the size of a model is limited, or its costs."""
+        return self.k is not None or self.budget is not None
+
+    @property
     def swap_size(self) -> int | None:
         """How many features a swap may exchange; None: all models are searched."""
         return None if self.swaps is None else self.swaps.size

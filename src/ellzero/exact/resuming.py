@@ -88,7 +88,7 @@ def resumed(run: Search, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot
     calm_starts(run, saved)
     # Supports that were listed are open leaves again: the search finds them once more.
     listed = listed_models([], {}, run.problem.outputs) if run.options.wanted.all else {}
-    certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem.outputs), **listed})
+    certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
             level, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.problem.labels)

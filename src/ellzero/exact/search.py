@@ -22,7 +22,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of
-from ellzero.exact.assumed_bounds import assumed_bounds, check_bounded, squares_are_numbers, with_bounds
+from ellzero.exact.assumed_bounds import assumed_bounds, centre_is_small, check_bounded, squares_are_numbers, with_bounds
 from ellzero.exact.certificate import Certificate, Claim, tree_arrays
 from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.growth import Growth, worth_narrowing
@@ -195,7 +195,8 @@ class Search:
             families=options.diagonals
             and options.checkpoint is None
             and not problem.rules  # enumerated supports need not obey
-            and squares_are_numbers(problem),
+            and squares_are_numbers(problem)
+            and centre_is_small(problem),
             threads=options.threads,
         )
 
@@ -337,7 +338,7 @@ class Search:
         lower_bound = min(max(lower_bound, 0.0), model.objective)
         if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
-        tree = tree_arrays(self.tree.tree(), self.problem.outputs)
+        tree = tree_arrays(self.tree.tree(), self.problem)
         certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
         if prover is None:
             certificate = self.claiming_what_is_proved(certificate)
@@ -364,18 +365,10 @@ class Search:
             threshold=self.threshold(options.wanted, model.objective) if options.wanted.all else None,
             within=options.wanted.within,
         )
-        if "diagonal_values" in tree:  # powers of two: nothing is rounded
-            units = self.problem.units
-            curvatures, models = tree["diagonal_values"] * units.column**2, tree["model_values"] * units.coefficient
-            tree = {**tree, "diagonal_values": curvatures, "model_values": models}
-        if "form_ends" in tree:
-            units = self.problem.units
-            scaled = {f"form_{name}": tree[f"form_{name}"] * units.column**2 for name in ("masses", "ridges", "rest")}
-            tree = {**tree, **scaled, "gram_values": tree["gram_values"] * units.coefficient}
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.
-        by_size = (options.k is not None or options.budget is not None) and options.lambda_0 == 0.0
+        by_size = options.limited and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
     def threshold(self, wanted: Wanted, objective: float) -> float:
@@ -395,9 +388,11 @@ class Search:
         if claim.lower_bound <= 0.0 or not (small or not has_ordinary_sizes(self.problem)):
             return certificate
         report = verify(certificate, self.problem.design.stored(), self.problem.labels)
-        if claim.threshold is not None and not report.valid:  # what is redundant is not proved to be
-            bare = {name: certificate.tree[name][:0] for name in ("redundant_node", "redundant_to")}
-            certificate = replace(certificate, tree={**certificate.tree, **bare})
+        for start in ("redundant_", "listed_"):  # what is redundant may not be proved to be, nor what is at the leaf of a model
+            if claim.threshold is None or report.valid:
+                break
+            bare = {name: each[:0] if name.startswith(start) else each for name, each in certificate.tree.items()}
+            certificate = replace(certificate, tree=bare)
             report = verify(certificate, self.problem.design.stored(), self.problem.labels)
         proved, close = max(report.lower_bound, 0.0), report.gap <= claim.gap_asked
         done = claim.status in ("optimal", "complete")

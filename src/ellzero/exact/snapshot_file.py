@@ -98,21 +98,27 @@ FORMS |= {
 }
 FORMS |= {
     "tree.row": Form("i", ("nodes",), low=-1),
-    "tree.alpha": Form("f", ("entries",), finite=True),
+    "tree.shares": Form("u", ("shared",)),
+    "tree.precise": Form("f", ("precise",), low=0.0, high=2.0, finite=True),
     "tree.point_diagonal": Form("i", ("points",), low=-1, high="diagonals"),
     "tree.model_columns": Form("i", ("modelled",), low=0, high="p"),
     "tree.model_values": Form("f", ("modelled",), finite=True),
     "tree.model_ends": Form("i", ("points",), low=0),
+    "tree.model_scale": Form("f", ("points",), low=0.0, high=2.0, finite=True),
+    "tree.model_intercept": Form("f", ("model intercepts",), finite=True),
     "node.state": Form("i", ("open",), low=0, high="states"),
 }
 
 POINTS: dict[str, type] = {  # the arguments of Tree.set_points
     "row": np.int64,
-    "alpha": np.float32,
+    "shares": np.uint16,
+    "precise": np.float64,
     "point_diagonal": np.int64,
+    "model_scale": np.float64,
     "model_columns": np.int32,
     "model_values": np.float64,
     "model_ends": np.int64,
+    "model_intercept": np.float64,
 }
 
 
@@ -188,11 +194,11 @@ def check_together(arrays: Arrays, sizes: dict[str, int], n: int, columns: int) 
     good = {
         "the lists of its states": sizes["starts"] == sizes["states"] + 1 and np.array_equal(lengths["beta"], used),
         "the shares of its states": bool(((lengths["shares"] == 0) | (lengths["shares"] == used)).all()),
-        "the dual points of its states": bool(np.isin(lengths["alpha"], (0, n, 2 * n)).all()),
+        "the dual points of its states": bool(np.isin(lengths["alpha"], (0, n)).all()),
         "the columns of its states": bool(np.isin(lengths["outside"], (0, words)).all()),
         "the clauses of its states": good_clauses(arrays, lengths),
         "the blocks of its tree": good_ends(arrays["tree.block_ends"], sizes["members"]),
-        "the points of its tree": good_points(arrays["tree.row"], arrays["tree.alpha"], n, sizes["points"]),
+        "the points of its tree": good_points(arrays, n, sizes["points"]),
         "the models of its points": good_ends(arrays["tree.model_ends"], sizes["modelled"]),
         "the diagonals of its tree": good_ends(arrays["tree.diagonal_ends"], sizes["covered"]),
         "the open nodes": len(np.unique(arrays["node.id"])) == sizes["open"],
@@ -217,10 +223,13 @@ def good_clauses(arrays: Arrays, lengths: dict[str, NDArray[Any]]) -> bool:
     return whole and bool(((lengths["charges"] == 0) | (lengths["charges"] == lengths["clause_ends"])).all())
 
 
-def good_points(row: NDArray[Any], alpha: NDArray[Any], n: int, points: int) -> bool:
-    """Return whether the rows count the points in the order of the nodes, and each has n entries, or as many again."""
-    listed = row[row >= 0]
-    return np.array_equal(listed, np.arange(points)) and len(alpha) in (n * points, 2 * n * points)
+def good_points(arrays: Arrays, n: int, points: int) -> bool:
+    """Return whether the rows count the points in the order of the nodes, and each has a model, or n entries of its own."""
+    row, per_point = arrays["tree.row"], max(points, 1)
+    shares, precise, intercepts = (len(arrays[f"tree.{name}"]) for name in ("shares", "precise", "model_intercept"))
+    modelled = not shares and not precise and intercepts % per_point == 0 and (intercepts > 0) == (points > 0)
+    own = not intercepts and {shares, precise} == {0, n * points}
+    return np.array_equal(row[row >= 0], np.arange(points)) and (modelled or own)
 
 
 def good_ends(ends: NDArray[Any], members: int) -> bool:

@@ -46,29 +46,28 @@ def solve(
     k : int
         The largest number of features (not counting unpenalized ones).
     budget : float
-        The largest sum of ``feature_cost`` over the features of the model, in the place of ``k``. At least one of ``lambda_0``,
+        The largest sum of ``feature_cost`` over the features of the model, instead of ``k``. At least one of ``lambda_0``,
         ``k`` and ``budget`` must be given.
     method : {"bnb", "iga", "mip"}
         "bnb": branch and bound. "iga": the paper's integrality generation (Algorithm 4), which branches only on a set of
         features, at first those that local search finds, and grows the set while the relaxation of the others leaves a gap.
-        "mip": the paper's formulation as a mixed integer program, given to a MIP solver as it is.
+        "mip": the paper's formulation as a mixed integer program, given to a MIP solver unchanged.
     backend : {"builtin", "highs", "scip", "gurobi"}
         The solver: "builtin" for "bnb", any for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so on).
         The lower bound of a MIP solver has to be trusted: ``solution.prover`` names the solver, and the certificate itself
         proves only the bound of the root.
     grow : int or share
-        The set of "iga" grows by so many features at a time, those with the largest z; or, if ``grow`` is below one, by those
+        The set of "iga" grows by that many features at a time, those with the largest z; or, if ``grow`` is below one, by those
         whose z is at least ``grow``.
     bound : None, a number or "heuristic"
-        None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
+        None: only the penalties, ``lower`` and ``upper`` limit coefficients; the proof is unconditional.
         A number: ``|beta_j| <= bound`` is assumed of the features that pay lambda_0 (of the standardised ones with
         ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
         coordinate descent ("bnb") or local search finds, the paper's assumption.
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
-        the loss itself limits the coefficients, with more rows than columns, of which none is a combination of others and there
-        are at most 2,000: that is ordinary best-subset selection. For the losses of labels it does so where the columns do not
-        separate the classes. Elsewhere one of the two must be given, or ``lower`` and ``upper`` (of the columns that cause the
-        trouble, at least), and the error says why.
+        the loss itself limits the coefficients if X has full column rank, more rows than columns, and at most 2,000 columns:
+        that is ordinary best-subset selection. With the losses of labels, the columns must not separate the classes either.
+        Otherwise give ``lambda_1``, ``lambda_2``, or ``lower`` and ``upper`` of the columns that the error names.
     gap : float
         The search ends when ``(objective - lower_bound) / objective`` is at most this. Where the objective is less than 1e-9 of
         the null model's loss, and so may be rounding alone, the gap is relative to that loss. Units of X and y do not matter.

@@ -1,6 +1,6 @@
 """Swaps of any size (Algorithm 2 with m >= 1): make the best swap until a proof shows that none improves the model.
 
-In the paper's swap problem the other coefficients keep their values; here all are fitted anew. So more swaps are improvements,
+In the paper's swap problem the other coefficients keep their values; here all are fitted again. So more swaps are improvements,
 and a proof that none is left holds for the paper's problem too.
 """
 
@@ -49,7 +49,7 @@ def improve(
     """Swap up to ``swap_size`` features for as many others while that improves a model, and prove that no such swap is left.
 
     A swap takes up to ``swap_size`` features out of the model, puts up to ``swap_size`` others in, and fits all coefficients
-    anew. The best swap is found by an exact search, made, and followed by local search, until the search proves that none
+    again. The best swap is found by an exact search, made, and followed by local search, until the search proves that none
     improves the objective by more than ``gap``: an inescapable minimum (Theorem 2 of the paper), for less than a global optimum
     takes.
 
@@ -207,4 +207,4 @@ class SwapPath:
     @property
     def most(self) -> int:
         """The number of features that a model may have."""
-        return self.problem.penalty.countable() if self.options.max_support is None else self.options.max_support
+        return self.problem.penalty.countable(self.options.max_support)

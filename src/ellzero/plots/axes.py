@@ -34,7 +34,7 @@ def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
 
 
 def panels(count: int, unit: str) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels for so many pictures, which share the axis of their values."""
+    """Return a figure with panels for that many pictures, which share the axis of their values."""
     columns = min(PANELS_A_ROW, max(count, 1))
     rows = -(-max(count, 1) // columns)
     figure, grid = need("matplotlib.pyplot", "plot").subplots(

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 WORTH = 0.5
-"""Fewer rows pay if there are at most so many of them, as a share of all: they are a copy of their part of X."""
+"""Fewer rows pay if there are at most this many of them, as a share of all: they are a copy of their part of X."""
 FIRST_ROWS = 4
-"""If no two of so many times sqrt(n) rows are equal, spread over the table, there are more than n / 2 different ones."""
+"""If no two of that many times sqrt(n) rows are equal, spread over the table, there are more than n / 2 different ones."""
 ROWS_AT_A_TIME = 4096
 
 

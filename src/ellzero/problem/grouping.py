@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
+from ellzero.design.base import all_names
 
 AUTO = "auto"
 GroupLabels = ArrayLike | Sequence[Hashable] | Mapping[Any, Sequence[Any]]
@@ -50,7 +51,7 @@ class Grouping:
 
 
 def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None, columns: Columns | None = None) -> Grouping | None:
-    """Return the groups of p columns with these names, None if every column is a group of its own.
+    """Return the groups of p columns with these names, None if every column is its own group.
 
     `columns` returns some columns, one a row: "auto" looks at them.
 
@@ -76,7 +77,7 @@ def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None, colum
             heads[j] = first.setdefault(label, j)
     if (heads == np.arange(p)).all():
         return None
-    single = [f"x{j}" for j in range(p)] if names is None else names
+    single = all_names(names, p)
     return Grouping(heads, tuple(single[j] if label is None else str(label) for j, label in enumerate(labels)))
 
 
@@ -127,7 +128,7 @@ def labels_by_name(groups: Mapping[Any, Sequence[Any]], p: int, names: list[str]
 def indicator_labels(names: list[str], columns: Columns) -> list[Hashable | None]:
     """Return the variables of one-hot columns, by names such as "colour=red" and "colour_red"; None for other columns.
 
-    Neighbouring columns belong together if their names begin alike up to a separator, they hold nothing but 0 and 1, and no row
+    Neighbouring columns belong together if their names begin alike up to a separator, they hold only 0 and 1, and no row
     has 1 in two of them: so a name alone groups nothing.
     """
     out: list[Hashable | None] = [None] * len(names)

@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_choice
 from ellzero.design import as_design
-from ellzero.design.base import feature_names
+from ellzero.design.base import all_names, feature_names
 from ellzero.problem.rules import Rule, requires
 
 
@@ -70,7 +70,7 @@ def interactions(X: object, pairs: Iterable[tuple[Any, Any]] | None = None, *, h
         as_choice("heredity", heredity, ("strong", "weak"))
     design = as_design(X)
     p = design.shape[1]
-    names = [f"x{j}" for j in range(p)] if design.names is None else design.names
+    names = all_names(design.names, p)
     chosen = list(combinations(range(p), 2)) if pairs is None else [as_pair(pair, names) for pair in pairs]
     first, second = (np.array(side, dtype=np.intp) for side in zip(*chosen, strict=True)) if chosen else ([], [])
     made = [f"{names[a]}:{names[b]}" for a, b in chosen]

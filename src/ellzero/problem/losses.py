@@ -60,6 +60,8 @@ class Loss(ABC):
     """Whether y is a label: -1 or +1, or a one in the column of its class. Otherwise it is a number."""
     has_probabilities: ClassVar[bool] = False
     """Whether eta is the logarithm of odds, so that predictions have probabilities and coefficients odds ratios."""
+    likelihood: ClassVar[str] = ""
+    """What its value is the negative log-likelihood of: "labels", or "numbers" with normal errors; "" for none."""
     couples_outputs: ClassVar[bool] = False
     """Whether the outputs are classes, of which each row has one, and a row's loss is a function of all of them."""
     has_kink: ClassVar[bool] = False
@@ -187,6 +189,7 @@ class Logistic(LossOfMargins):
     words = "logistic loss"
     mean_words = "the mean logistic loss"
     has_probabilities = True
+    likelihood = "labels"
     shared_classes = "multinomial"
     at_zero = math.log(2.0)
     curvature_bound = 0.25
@@ -305,14 +308,18 @@ class SquaredError(LossOfNumbers):
     """The squared error, (y - eta)^2 / 2, for regression."""
 
     name = "squared_error"
-    words = "half the squared error"
+    words = "squared error, halved"
     mean_words = "half the mean squared error"
     constant_curvature = True
+    likelihood = "numbers"
     curvature_bound = 1.0
     slack = Slack(square=0.5)
 
     def value(self, eta: Array, y: Array) -> Array:
-        return (y - eta) ** 2 / 2.0
+        out = np.asarray(y - eta)
+        out *= out
+        out *= 0.5
+        return out
 
     def gradient(self, eta: Array, y: Array) -> Array:
         return eta - y
@@ -381,6 +388,7 @@ class Multinomial(Loss):
     words = "multinomial loss"
     mean_words = "the mean multinomial loss"
     has_probabilities = True
+    likelihood = "labels"
     couples_outputs = True
     shared_classes = "multinomial"
     curvature_bound = 0.5
@@ -423,7 +431,7 @@ def of_rows(values: Array) -> Array:
 
 
 def get_loss(loss: str | Loss, huber_delta: Any = HUBER_DELTA) -> Loss:
-    """Return the loss with a given name; a loss is returned as it is. Only Huber's has a `huber_delta`."""
+    """Return the loss with a given name; a loss is returned unchanged. Only Huber's has a `huber_delta`."""
     if isinstance(loss, Loss):
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:

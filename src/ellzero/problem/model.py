@@ -48,7 +48,7 @@ class Model:
     n_features : the number of columns of X
     cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
     size : the number of features that pay lambda_0: columns, or groups of them
-    spent : the sum of their costs (`feature_cost`): the size, if no feature has a cost of its own
+    spent : the sum of their costs (`feature_cost`): the size, if no feature has its own cost
     lambda_0 : the penalty it was chosen at; None for a model chosen by its size
     objective : P at lambda_0; the cost, for a model chosen by its size
     loss : the loss, which is equal to its name: ``model.loss == "logistic"``
@@ -361,17 +361,9 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
         loss=cost - problem.penalty_value(at.support, at.values, 0.0),
         null=problem.null,
         coefficients=outputs * (len(at.support) + problem.fit_intercept),
-        likelihood="labels"
-        if loss.has_probabilities
-        else "numbers"
-        if loss == "squared_error" and problem.outputs == 1
-        else "",
+        likelihood=loss.likelihood if loss.is_classification or problem.outputs == 1 else "",
     )
-    size, spent, spread = (
-        problem.penalty.counted(at.support),
-        problem.penalty.spent(at.support),
-        problem.column_spread(at.support),
-    )
+    size, spent = problem.penalty.counted(at.support), problem.penalty.spent(at.support)
     groups = None if problem.grouping is None else problem.grouping.names
     return Model(
         at.support,
@@ -385,7 +377,7 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
         problem.loss,
         problem.classes,
         names,
-        spread,
+        problem.column_spread(at.support),
         spent,
         groups,
         problem.mean[at.support],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.json_files import Entries, finite, json_of, read_json_file, valid, write_json_file
 from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, text_array
-from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
+from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, if_known, known
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ class FitSettings:
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
-        return known_entries({field.name: getattr(self, field.name) for field in fields(self)})
+        return known(vars(self))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,14 +105,14 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
         **model.loss.settings,
         "penalties": {
-            "k": plain(int, settings.k),
-            **{name: plain(float, getattr(settings, name)) for name in PENALTIES[1:]},
-            **known_entries({"budget": plain(float, settings.budget)}),
+            "k": if_known(int, settings.k),
+            **{name: if_known(float, getattr(settings, name)) for name in PENALTIES[1:]},
+            **known({"budget": if_known(float, settings.budget)}),
         },
-        **{name: plain(bool, getattr(settings, name)) for name in FLAGS},
+        **{name: if_known(bool, getattr(settings, name)) for name in FLAGS},
         "n_features": int(coef.shape[1]),
-        "feature_names": plain(texts, model.names),
-        "classes": plain(labels_to_json, model.classes),
+        "feature_names": if_known(texts, model.names),
+        "classes": if_known(labels_to_json, model.classes),
         "outputs": [
             {
                 "intercept": float(intercept),
@@ -121,32 +121,22 @@ def to_json(model: ModelContent) -> dict[str, Any]:
             }
             for intercept, start, stop in zip(model.intercept, coef.indptr[:-1], coef.indptr[1:], strict=True)
         ],
-        "calibration": plain(np.ndarray.tolist, model.calibration),
+        "calibration": if_known(np.ndarray.tolist, model.calibration),
     }
     rest = {
         "multi_class": model.multi_class,
-        "pos_label": plain(lambda label: int(np.flatnonzero(model.classes == label)[0]), model.pos_label),
-        "feature_cost": plain(lambda costs: [float(cost) for cost in costs], settings.feature_cost),
-        "groups": plain(texts, settings.groups),
+        "pos_label": if_known(lambda label: int(np.flatnonzero(model.classes == label)[0]), model.pos_label),
+        "feature_cost": if_known(lambda costs: [float(cost) for cost in costs], settings.feature_cost),
+        "groups": if_known(texts, settings.groups),
         "names_given": model.names_given or None,
         "preparation": model.preparation,
     }
-    return content | known_entries(rest)
-
-
-def plain(kind: Callable[[Any], Any], value: Any) -> Any:
-    """Return a value as JSON has it, as `kind` makes it; None stays None."""
-    return None if value is None else kind(value)
+    return content | known(rest)
 
 
 def texts(names: Iterable[Any]) -> list[str]:
     """Return names as texts."""
     return [str(name) for name in names]
-
-
-def known_entries(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries that are known."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The penalty lambda_0 sum_G c_G [b_G != 0] + lambda_1 ||b||_1 + lambda_2 ||b||^2 with bounds.
 
-The sum is over groups of columns, c_G is the price of group G. Unless groups are given, every column is a group of its own.
+The sum is over groups of columns, c_G is the price of group G. Unless groups are given, every column is its own group.
 """
 
 from __future__ import annotations
@@ -83,9 +83,10 @@ class Penalty:
         """Return how many features of these columns pay lambda_0."""
         return len(self.paying(columns))
 
-    def countable(self) -> int:
-        """Return the number of features that are counted, groups or columns: the largest possible size of a model."""
-        return self.counted(np.arange(self.heads.size, dtype=np.int32))
+    def countable(self, most: int | None = None) -> int:
+        """Return the largest possible size of a model: the number of features that are counted, or `most` if there are more."""
+        every = self.counted(np.arange(self.heads.size, dtype=np.int32))
+        return every if most is None else min(most, every)
 
     def spent(self, columns: NDArray[np.int32]) -> float:
         """Return the sum of the prices of the features of these columns, correctly rounded: their number, if all cost one."""
@@ -159,7 +160,7 @@ class Penalty:
 
 
 def heads_among(heads: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the heads of columns that were taken from others, numbered anew.
+    """Return the heads of columns that were taken from others, numbered again.
 
     >>> import numpy as np
     >>> heads_among(np.array([2, 5, 2, 7]))

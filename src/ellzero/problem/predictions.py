@@ -37,7 +37,7 @@ def products(
     table = np.zeros((len(columns), len(models), models[0].values.shape[1]))
     for number, at in enumerate(models):
         table[np.searchsorted(columns, at.support), number] = at.values
-    flat, shape = table.reshape(len(columns), -1), (-1, *table.shape[1:])
+    flat, shape = table.reshape(len(columns), -1), (*table.shape[1:], -1)
     order = None if rows is None else np.argsort(rows, kind="stable")
     for part in slices_of(n, ROWS_AT_A_TIME):
         places: Rows = part
@@ -50,8 +50,8 @@ def products(
         if rows is not None:
             block = block[rows[places] - part.start]
         with one_thread:
-            values = block.astype(np.float64, copy=False) @ flat
-        yield places, values.reshape(shape)
+            values = flat.T @ block.T.astype(np.float64, copy=False)
+        yield places, values.reshape(shape).transpose(2, 0, 1)
 
 
 def comes_in_blocks(design: Design) -> bool:

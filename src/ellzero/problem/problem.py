@@ -182,9 +182,12 @@ class Problem:
             return [self.mean_loss(*at) for at in models]
         intercept, total = np.array([at.intercept for at in models]), np.zeros(len(models))
         for rows, eta in products(self.design, models):
-            y = self.y[rows, None, :]
+            y = self.y[rows]
             with np.errstate(over="ignore"):
-                values = self.loss.value(*((eta + intercept, y) if self.loss.is_classification else (eta, y - intercept)))
+                if self.loss.is_classification:
+                    values = self.loss.value(eta + intercept, y[:, None, :])
+                else:  # in the order of memory of eta
+                    values = self.loss.value(eta, (y.T - intercept[:, :, None]).transpose(2, 0, 1))
             total += self.w[rows] @ (values if values.ndim == 2 else values.sum(axis=2))
         return total.tolist()
 

@@ -6,7 +6,7 @@ Let A = sqrt(W) [X, y], with columns and response centred where there is an inte
 
 so p + 1 rows, those of [R; 0] with the response (q; s), are the same problem. R comes from the Gram matrix A'A by Cholesky's
 method, which takes as long as a product of matrices. But a Gram matrix squares the condition of X. Where that would cost
-digits, R comes from QR factorisations of blocks of rows; where no blocks of rows can be had, the problem stays as it is.
+digits, R comes from QR factorisations of blocks of rows; where no blocks of rows can be had, the problem stays unchanged.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ Array = NDArray[np.float64]
 LEAST_ROWS = 5_000
 """With fewer rows X itself is fast."""
 MOST_COLUMNS, MOST_OF_DESCENT = 2_000, 300
-"""R takes n p^2 steps. Beyond so many columns local search on X takes fewer, and coordinate descent does much sooner."""
+"""R takes n p^2 steps. Beyond that many columns local search on X takes fewer, and coordinate descent does much sooner."""
 ENTRIES_PER_SQUARE = 8
 """R pays where X has that many times more entries than R."""
 ROWS_AT_A_TIME, BLOCK_BYTES = 4096, 1 << 24
-"""Blocks of rows are copied to be centred and weighted: products of so many are fast, and they stay in the cache."""
+"""Blocks of rows are copied to be centred and weighted: products of that many are fast, and they stay in the cache."""
 SOUND = 1e-5
 """A Gram matrix will do if the least pivot of Cholesky's method, for columns of length one, times the share of y'y that no
-column explains is at least this. Sums of squares are off by about 1e-15 y'y / pivot: nothing beside the least of them."""
+column explains is at least this. Sums of squares are off by about 1e-15 y'y / pivot: nothing next to the least of them."""
 BLOCK_ROWS_PER_COLUMN = 4
-"""Blocks that are factorised have so many times more rows than columns: their factors are factorised once more."""
+"""Blocks that are factorised have that many times more rows than columns: their factors are factorised once more."""
 NARROW = 256
-"""Products of blocks with at most so many columns are too small for the threads of BLAS; those of wider ones gain by them."""
+"""Products of blocks with at most this many columns are too small for the threads of BLAS; those of wider ones gain by them."""
 FAR = 100
 """Columns whose size is not within 2^FAR of one are scaled before they are squared."""
 
@@ -68,7 +68,7 @@ class FewRows:
 
 
 class Rows:
-    """The rows of a problem, and the few that the core takes in their place: made when first asked for, and kept.
+    """The rows of a problem, and the few that the core takes in their place: made when first requested, and kept.
 
     Problems that differ in their penalties share them.
     """
@@ -99,7 +99,7 @@ class Rows:
         return self.made[0] if self.made else None
 
     def on(self, columns: NDArray[Any], part: Problem) -> Rows:
-        """Return the rows of a problem of some columns only, which need not be made anew."""
+        """Return the rows of a problem of some columns only, which need not be made again."""
         out = Rows(part)
         out.made = [few and few.on(columns) for few in self.made]
         return out
@@ -170,7 +170,7 @@ class WeightedTable:
         return out
 
     def results(self, work: Callable[[Array], Array], read: Reader, rows: int) -> Iterator[Array]:
-        """Yield the work's results of all blocks of so many rows, in their order."""
+        """Yield the work's results of all blocks of that many rows, in their order."""
         parts = slices_of(len(self.y), rows)
         if self.threads == 1:
             yield from (work(self.block(part, read)) for part in parts)

@@ -33,7 +33,7 @@ def sample_of(problem: Problem, threads: int, few: FewRows | None = None) -> Pro
     """
     weights = problem.w if few is None else few.w
     size = max(LEAST_SAMPLE, PER_COLUMN * problem.design.shape[1] * problem.outputs)
-    if len(weights) < WORTH_SAMPLING * size or not problem.loss.is_classification:
+    if len(weights) < WORTH_SAMPLING * size or problem.loss.constant_curvature:
         return None
     if np.count_nonzero(weights) < WORTH_SAMPLING * size:
         return None
@@ -48,7 +48,7 @@ def sample_of(problem: Problem, threads: int, few: FewRows | None = None) -> Pro
         threads=threads,
     )
     ratio = own["spread"] * (own["column_unit"] / problem.column_unit) / problem.spread
-    return replace(
+    out = replace(
         problem,
         design=design,
         y=problem.y[rows],
@@ -58,6 +58,9 @@ def sample_of(problem: Problem, threads: int, few: FewRows | None = None) -> Pro
         constant=own["constant"],
         coupling=own["coupling"],
     )
+    units = problem.units  # residuals of the sample, too, are in the unit of all rows
+    vars(out)["units"] = replace(units, mean=out.mean, scale=np.where(out.constant, 0.0, units.scale))
+    return out
 
 
 def drawn(problem: Problem, size: int) -> tuple[NDArray[np.int64], Array]:

@@ -49,15 +49,15 @@ def column_unit(size: Array) -> float:
     return unit_of(2.0**middle)
 
 
-def heavy_class(y: Array, w: Array) -> tuple[float, float]:
-    """Return the label of a class beside which the other weighs next to nothing, and their ratio as a power of two.
+def heavy_class(y: Array, w: Array) -> float:
+    """Return the label of a class beside which the other weighs next to nothing, zero if none does.
 
     >>> heavy_class(np.array([1.0, -1.0]), np.array([1.0, 2.0**-60])), heavy_class(np.array([1.0, -1.0]), np.array([1.0, 0.1]))
-    ((1.0, 8.673617379884035e-19), (0.0, 1.0))
+    (1.0, 0.0)
     """
     p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
     ratio = min(p, q) / max(p, q)
-    return (math.copysign(1.0, p - q), math.ldexp(1.0, round(math.log2(ratio)))) if 0.0 < ratio < RARE else (0.0, 1.0)
+    return math.copysign(1.0, p - q) if 0.0 < ratio < RARE else 0.0
 
 
 def has_ordinary_sizes(problem: Problem) -> bool:

@@ -45,7 +45,6 @@ class Units:
     lambda_0: float  # that of losses for features of the price one
     coefficient: float  # of coefficients on the scale of the penalty
     heavy: float  # the label of the class beside which the other one weighs next to nothing, 0.0 if none does
-    dual: float  # the unit of dual points: t, or that of the heavy class
     loss: Loss  # in the unit of the response
     scale: Array  # of each column of X in the core: zero for constant ones, of which centring leaves nothing but rounding
 
@@ -53,12 +52,12 @@ class Units:
     def of(cls, problem: Problem) -> Units:
         """Return the units of a problem; where there is an intercept, the centre of a response is the best constant."""
         y, w, loss, outputs = problem.y, problem.w, problem.loss, problem.outputs
-        centre, response, heavy, dual = np.zeros(outputs), 1.0, 0.0, 1.0
+        centre, response, heavy = np.zeros(outputs), 1.0, 0.0
         if not loss.is_classification:
-            response = dual = unit_of(math.sqrt(2.0 * problem.null))
+            response = unit_of(math.sqrt(2.0 * problem.null))
             centre = loss.best_constant(y, w) if problem.fit_intercept else centre
         elif problem.fit_intercept and outputs == 1:
-            heavy, dual = heavy_class(y[:, 0], w)
+            heavy = heavy_class(y[:, 0], w)
         mantissa, exponent = math.frexp(float(problem.penalty.price.max(initial=0.0)))
         price, cost = math.ldexp(1.0, exponent - (mantissa == 0.5)), response**2
         return cls(
@@ -73,7 +72,6 @@ class Units:
             lambda_0=cost / price,
             coefficient=response / problem.column_unit,
             heavy=heavy,
-            dual=dual,
             loss=loss.in_unit(response),
             scale=np.where(problem.constant, 0.0, 1.0 / problem.spread / problem.column_unit),
         )

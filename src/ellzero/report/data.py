@@ -20,7 +20,7 @@ from ellzero.report.words import named
 Array = NDArray[np.float64]
 
 NAMED_CONSTANTS = 10
-"""At most so many constant columns are named, the others are only counted."""
+"""At most this many constant columns are named, the others are only counted."""
 
 HISTOGRAM_BINS = 20
 BLOCK_BYTES = 1 << 26
@@ -159,7 +159,7 @@ def as_choices(
 
 
 def single(name: str, f: int, facts: Facts) -> dict[str, Any]:
-    """Return a feature of its own: a yes or no if it only ever is one or zero, else a number between those that were seen."""
+    """Return a single feature: a yes or no if it only ever is one or zero, else a number between those that were seen."""
     if facts.flag:
         options = [{"label": "no (0)", "sets": []}, {"label": "yes (1)", "sets": [[f, 1.0]]}]
         return {"name": named(name), "kind": "flag", "features": [f], "options": options, "typical": int(facts.middle)}

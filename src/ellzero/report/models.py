@@ -22,7 +22,7 @@ from ellzero.problem.losses import LOSSES
 Array = NDArray[np.float64]
 
 ROC_POINTS = 200
-"""A curve of so many points differs from the full one by less than a line's width on a screen."""
+"""A curve of that many points differs from the full one by less than a line's width on a screen."""
 
 CALIBRATION_BINS = 10
 PERCENTS = [0.1, 0.2, 0.5, *range(1, 100), 99.5, 99.8, 99.9]
@@ -35,10 +35,10 @@ SHARE_DIGITS = 4
 COUNT_DIGITS = 7  # of shares that the page turns back into counts
 
 SCATTER_POINTS = 1000
-"""At most so many points of predicted against true; more would lie on top of each other."""
+"""At most this many points of predicted against true; more would lie on top of each other."""
 
 FEWEST_ROC_POINTS = 40
-"""At least so many points of each class's curve, however many classes share the page."""
+"""At least this many points of each class's curve, however many classes share the page."""
 
 Z = 1.959964  # of 95 % intervals
 NEWTON_STEPS = 100
@@ -107,7 +107,7 @@ def auc_interval(area: float, decision: Array, positive: NDArray[np.bool_], weig
 
 
 def recalibration(positive: NDArray[np.bool_], decision: Array, weight: Array) -> dict[str, list[float]] | None:
-    """Return slope and intercept of the calibration, each with its 95 % interval; None if the classes are told apart.
+    """Return slope and intercept of the calibration, each with its 95 % interval; None if the classes are separated.
 
     The slope is that of the log odds on the decision values: below one, predictions are too extreme. The intercept is fitted
     with a slope of one: above zero, probabilities are too low.

@@ -28,7 +28,7 @@ from ellzero.report.beside import ridge_of_all
 from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.sampling import SAMPLED, sampled_splits
 from ellzero.report.score_card import find_card
-from ellzero.report.summary import summarise
+from ellzero.report.summary import Beside, summarise
 from ellzero.report.words import Words
 
 TEMPLATE = Path(__file__).with_name("template")
@@ -150,8 +150,9 @@ def write_report(
     if not regression:
         classes, names, jobs = estimator._shown_classes(), estimator.cv_results_.names, as_threads(settings.get("n_jobs"))
         card = find_card(X, y, classes, sample_weight=sample_weight, names=names, seconds=seconds, jobs=jobs)
-    beside = {"others": others, "card": card, "ridge": ridge_of_all(estimator, X, y, sample_weight), "test": test}
-    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=Words(**words), **beside)
+    ridge = ridge_of_all(estimator, X, y, sample_weight)
+    beside = Beside(proofs=proofs, others=others, card=card, ridge=ridge, test=test)
+    summary = summarise(estimator, X, y, sample_weight=sample_weight, beside=beside, words=Words(**words))
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary

@@ -161,7 +161,7 @@ def describe_proofs(proofs: Sequence[Proof], size: str, outputs: Sequence[str], 
         "note": (
             "The objective is what the model minimises on these rows: its loss plus its shrinkage. No model of this size is "
             "below the lower bound. The gap is the distance from the model on this page to that bound, as a share of the "
-            "objective. Code that shares nothing with the solver can check the proof: see the commands below."
+            "objective. `ellzero verify`, which shares no code with the solver, can check the proof."
         ),
     }
 

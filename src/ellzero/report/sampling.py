@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.validation import weight_of_rows
 from ellzero.estimators.resampling import Split
 
 SAMPLED = 20_000
-"""Of more rows, so many are drawn: the standard error of a share is at most a third of a per cent."""
+"""Of more rows, that many are drawn: the standard error of a share is at most a third of a per cent."""
 
 
 def sampled_splits(y: ArrayLike, sample_weight: ArrayLike | None, folds: Any, *, classes: bool) -> list[Split] | None:
@@ -19,7 +20,7 @@ def sampled_splits(y: ArrayLike, sample_weight: ArrayLike | None, folds: Any, *,
     In the sample and in its folds, classes have the shares that they have in all rows.
     """
     values = np.asarray(y).ravel()
-    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+    weight = weight_of_rows(sample_weight, len(values))
     counted = np.flatnonzero(weight > 0.0)
     if len(counted) <= SAMPLED or len(weight) != len(values) or not isinstance(folds, int) or folds < 2:
         return None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
+from ellzero.base.validation import known
 from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
@@ -29,7 +30,7 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
     """
     labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
     written = written_labels(labels)
-    given = {name: value for name, value in estimator.get_params().items() if value is not None}
+    given = known(estimator.get_params())
     usual, multi_class = single_fit().get_params(), getattr(estimator, "multi_class_", None) or ""
     if summary["certificate"]["gained"] > 0.0 and not any(row["conditional"] for row in summary["certificate"]["rows"]):
         given["algorithm"] = "exact"  # which alone found the model on the page

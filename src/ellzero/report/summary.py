@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted, safe_line
-from ellzero.base.validation import as_feature_mask
+from ellzero.base.validation import as_feature_mask, weight_of_rows
 from ellzero.design import Design, as_design
 from ellzero.estimators.cautions import cautions_on, cautions_on_columns
 from ellzero.estimators.choice import Column
@@ -56,17 +57,34 @@ from ellzero.scores.risk_score import RiskScore
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What the page shows beside the cross-validation; what is not there is left out.
+
+    Attributes
+    ----------
+    proofs : results of exact searches, one for each output of the chosen model (see `prove`)
+    others : models that are nearly as good as the best one (see `find_others`)
+    card : the score card of the same data (see `find_card`)
+    ridge : a model of all features on the same folds (see `ridge_of_all`)
+    test : X and y of rows that played no part
+
+    """
+
+    proofs: Sequence[Proof] = ()
+    others: Alternatives | None = None
+    card: RiskScore | None = None
+    ridge: Any = None
+    test: tuple[Any, ArrayLike] | None = None
+
+
 def summarise(
     estimator: Any,
     X: object,
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    proofs: Sequence[Proof] = (),
-    others: Alternatives | None = None,
-    card: RiskScore | None = None,
-    ridge: Any = None,
-    test: tuple[Any, ArrayLike] | None = None,
+    beside: Beside | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the content of the page about a fitted `L0ClassifierCV` or `L0RegressorCV`.
@@ -75,11 +93,7 @@ def summarise(
     ----------
     estimator : fitted with ``select="size", keep_predictions=True``
     X, y, sample_weight : what it was fitted on
-    proofs : results of exact searches, one for each output of the chosen model (see `prove`); none if there was no search
-    others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
-    card : the score card of the same data (see `find_card`); None if there is none
-    ridge : a model of all features on the same folds (see `ridge_of_all`); None if it was not fitted
-    test : X and y of rows that played no part
+    beside : what else the page shows
     words : names and remarks of the user
 
     Returns
@@ -98,24 +112,45 @@ def summarise(
     ('binary', [0, 1, 2, 3, 4])
 
     """
-    words = words or Words()
+    words, beside = words or Words(), beside or Beside()
     results: CrossValidation = estimator.cv_results_
-    column = shown_models(results, proofs)
+    column = shown_models(results, beside.proofs)
     if results.select != "size" or column.held_out is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
-    loss = estimator._loss.name
-    labels, sign = estimator._shown_classes(), 1.0
-    if estimator._reversed:
-        column, sign = column.reversed(), -1.0
-    kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
+    column = column.reversed() if estimator._reversed else column
     design = as_design(X)
-    weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    names = results.names
+    weight = weight_of_rows(sample_weight, design.shape[0])
+    summary = describe_setting(estimator, column, design, weight, words)
+    summary["data"]["weighted"] = sample_weight is not None
+    values = class_numbers(y, estimator._shown_classes())
+    describe_rows(summary, estimator, column, design, values, weight)
+    if beside.ridge is not None:
+        every = count_of(summary["data"]["variables"], summary["unit"])
+        summary["ridge"] = describe_ridge(beside.ridge, values, weight, summary["kind"], summary["loss"], every)
+    describe_beside(summary, estimator, column, design, beside)
+    mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
+    summary["plain"] = plain_headline(summary)
+    summary["lead"] = headline(summary)
+    summary["method"] = method_notes(
+        summary,
+        standardize=estimator.standardize,
+        fit_intercept=estimator.fit_intercept,
+        always=int(mask.sum()),
+        spent=None if estimator.feature_cost is None else estimator.spent_,
+    )
+    summary["code"] = code_blocks(estimator, L0Classifier if summary["classes"] else L0Regressor, summary, words)
+    return summary
+
+
+def describe_setting(estimator: Any, column: Column, design: Design, weight: Array, words: Words) -> dict[str, Any]:
+    """Return what is predicted, from what, and the models: all that needs no rows."""
+    results: CrossValidation = estimator.cv_results_
+    names, labels, loss = results.names, estimator._shown_classes(), estimator._loss.name
+    kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
     data, spread = describe_features(design, names, weight)
     grouping = as_groups(estimator.groups, design.shape[1], names)
     used, models = describe_models(column, range(len(column.size)))
-    chosen = int(results.best[1])
-    summary: dict[str, Any] = {
+    return {
         "kind": kind,
         "loss": loss,
         "target": named(words.target),
@@ -131,7 +166,6 @@ def summarise(
             **data,
             "variables": design.shape[1] if grouping is None else len(np.unique(grouping.heads)),
             "missing": missing_words(words.missing, design.shape[0]),
-            "weighted": sample_weight is not None,
             "notes": [safe_line(note) for note in words.notes],
         },
         "selection": describe_selection(results, loss, design.shape[1]),
@@ -146,41 +180,36 @@ def summarise(
         "version": version("ellzero"),
         "date": words.date,
     }
-    values, counted = class_numbers(y, labels), weight > 0.0
-    if labels:
+
+
+def describe_rows(
+    summary: dict[str, Any], estimator: Any, column: Column, design: Design, values: NDArray[Any], weight: Array
+) -> None:
+    """Add classes or response, and to each model its figures on held-out rows; `values` are those of `class_numbers`."""
+    counted = weight > 0.0
+    if summary["classes"]:
         summary["data"]["classes"] = describe_classes(values[counted], summary["classes"], weight[counted])
     else:
         summary["data"]["response"] = describe_response(values[counted])
-    held_out = tested_rows(results.splits, column, values, weight)
-    for point, model in enumerate(models):
-        model.update(describe_fit(held_out, point, kind, loss))
-        if labels:
+    summary["counted"] = int(counted.sum())
+    held_out = tested_rows(estimator.cv_results_.splits, column, values, weight)
+    for point, model in enumerate(summary["models"]):
+        model.update(describe_fit(held_out, point, summary["kind"], summary["loss"]))
+        if summary["classes"]:
             model["cautions"] = model_cautions(column, point, design, values[counted], counted, summary)
     describe_tested(summary, held_out)
-    if ridge is not None:
-        summary["ridge"] = describe_ridge(
-            ridge, values, weight, kind, loss, count_of(summary["data"]["variables"], summary["unit"])
-        )
-    if test is not None:
-        summary["test"] = describe_test(summary, test, labels, column, design)
-    proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
-    summary["certificate"] = describe_proofs(
-        proofs, count_of(models[chosen]["k"], summary["unit"]), proved, summary["subjects"]
-    )
-    summary["others"] = describe_others(others, sign)
-    summary["score_card"] = describe_card(card)
-    mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], names)
-    summary["plain"] = plain_headline(summary)
-    summary["lead"] = headline(summary)
-    summary["method"] = method_notes(
-        summary,
-        standardize=estimator.standardize,
-        fit_intercept=estimator.fit_intercept,
-        always=int(mask.sum()),
-        spent=None if estimator.feature_cost is None else estimator.spent_,
-    )
-    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, words)
-    return summary
+
+
+def describe_beside(summary: dict[str, Any], estimator: Any, column: Column, design: Design, beside: Beside) -> None:
+    """Add what stands beside the cross-validation."""
+    if beside.test is not None:
+        summary["test"] = describe_test(summary, beside.test, estimator._shown_classes(), column, design)
+    proved = summary["positive"] if summary["classes"] and not summary["shared"] else [summary["target"]]
+    chosen = summary["models"][summary["selection"]["chosen"]]
+    size = count_of(chosen["k"], summary["unit"])
+    summary["certificate"] = describe_proofs(beside.proofs, size, proved, summary["subjects"])
+    summary["others"] = describe_others(beside.others, -1.0 if estimator._reversed else 1.0)
+    summary["score_card"] = describe_card(beside.card)
 
 
 def model_cautions(

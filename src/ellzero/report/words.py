@@ -79,6 +79,8 @@ def plain_headline(summary: dict[str, Any]) -> str:
     """Return how well the chosen model does, in counts of held-out rows, the same as in the page's tables and thresholds."""
     model, subjects, target = summary["models"][summary["selection"]["chosen"]], summary["subjects"], summary["target"]
     held_out = "Each was predicted by a model that had not seen it."
+    if summary["tested"] < summary["counted"]:
+        held_out += f" The final model was fitted on all {summary['counted']:,} {subjects}."
     if summary["kind"] == "regression":
         half, most = model["half_within"], model["most_within"]
         usual_half, usual_most = summary["usual_error"]
@@ -155,7 +157,7 @@ def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     return {
         "note": (
             f"Each point is the mean over {folds} folds, on rows that the models have not seen; bars are one standard error. "
-            f"Green is the chosen size. {why}{limit} Click a point, or move the slider, to see another model."
+            f"Green is the chosen size. {why}{limit}"
         ),
         "stability_note": (
             f"The stronger a cell's colour, the more of the {folds} folds use the feature in their model of that size. A dot "

@@ -59,6 +59,7 @@ def card_page(card: RiskScore, title: str | None, outcome: str | None) -> str:
             f"<p>{escape(sentence)}</p>"
             for sentence in (
                 PROVED[card.status_],
+                *card.cautions(),
                 f"Limits: at most {card.k_} questions, points from {signed(low)} to {signed(high)}, scale at most "
                 f"{card.problem_.max_scale:g}. Risk = 1 / (1 + exp({MINUS}({log_odds}))).",
                 f"Loss {card.loss_:.6g} (mean logistic loss); proved lower bound {card.lower_bound_:.6g}.",
@@ -81,7 +82,7 @@ def risk_line(row: RiskRow, card: RiskScore) -> str:
     """Return a line of the risk table."""
     scores = (str(row.lowest) if row.lowest == row.highest else f"{row.lowest} to {row.highest}").replace("-", MINUS)
     seen = f"{100.0 * row.observed:.0f} %" if row.rows else DASH
-    ends = [percent(float(card.card_.risk(score))) for score in dict.fromkeys((row.lowest, row.highest))]
+    ends = dict.fromkeys(percent(float(card.card_.risk(score))) for score in (row.lowest, row.highest))
     return (
         f'<tr data-low="{row.lowest}" data-high="{row.highest}"><td>{scores}</td><td>{" to ".join(ends)}</td><td>{seen}</td>'
         f"<td>{row.rows:,.0f}</td></tr>"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.exact.certificate import save_arrays
+from ellzero.exact.certificate import save_arrays, storable
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
 from ellzero.exact.verifier.score_check import FORMAT
 from ellzero.scores.problem import Array, Card, Ints, ScoreProblem
@@ -136,10 +136,9 @@ def proof_arrays(problem: ScoreProblem, card: Card, root: Node, listed: list[Box
         "box_lower": np.concatenate([wide, *sides["low"]]),
         "box_upper": np.concatenate([wide, *sides["high"]]),
         "box_points": np.concatenate([np.zeros((0, k + 1)), *points]),
-        "exclusive_ends": np.cumsum([0, *map(len, problem.exclusive)], dtype=np.int64),
-        "exclusive": np.concatenate([nothing, *problem.exclusive]).astype(np.int64),
-        "classes": problem.classes if problem.classes.dtype.kind in "iufbU" else problem.classes.astype(str),
+        "classes": storable(problem.classes),
     }
+    out |= {} if problem.rules is None else problem.rules.arrays()
     return out if problem.weights is None else {**out, "weights": problem.weights}
 
 

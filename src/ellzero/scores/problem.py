@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,9 @@ from scipy.special import expit
 
 from ellzero import _core
 from ellzero.exact.verifier.score_bounds import DistinctRows
+from ellzero.problem.penalties import Penalty
+from ellzero.problem.rules import IN, OPEN, OUT, Rule, Rules, as_rules
+from ellzero.solvers.paths import core_rules
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,7 +66,7 @@ class ScoreProblem:
     k, max_scale, min_scale : limits of the card
     price : of each column with points
     whole_intercept : whether the intercept is a number of points
-    exclusive : sets of columns of which a card has at most one
+    rules : what may, or must, be on a card together
     classes : the labels that -1 and +1 stand for
 
     """
@@ -75,7 +78,7 @@ class ScoreProblem:
     high: Ints
     k: int
     max_scale: float
-    exclusive: Sequence[Ints] = ()
+    rules: Rules | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.array([-1, 1]))
     min_scale: float = 0.0
     price: float = 0.0
@@ -85,6 +88,11 @@ class ScoreProblem:
     def rows(self) -> DistinctRows:
         """The distinct rows."""
         return DistinctRows.of(self.X, self.y, self.weights, self.price, self.ones)
+
+    @property
+    def w(self) -> Array:
+        """How much the rows count, relative to each other."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
 
     @property
     def ones(self) -> int:
@@ -101,15 +109,23 @@ class ScoreProblem:
         """The largest number of columns of a support."""
         return self.k + len(self.always)
 
-    @cached_property
-    def conflict(self) -> NDArray[np.uint8]:
-        """Return which columns exclude each other; empty if none do."""
-        p = self.X.shape[1]
-        out = np.zeros((p, p) if self.exclusive else (0, 0), dtype=np.uint8)
-        for members in self.exclusive:
-            out[np.ix_(members, members)] = 1
-        np.fill_diagonal(out, 0)
-        return out
+    @property
+    def by_size(self) -> bool:
+        """Whether supports are those of the cards, each size by itself; else a larger support has the cards of smaller ones."""
+        return self.rules is not None or self.price > 0.0
+
+    def possible(self, inside: Iterable[int], maybe: Iterable[int]) -> bool:
+        """Return whether the rules may hold for a card with some columns, and perhaps some others."""
+        if self.rules is None:
+            return True
+        known = np.full(self.X.shape[1], OUT, dtype=np.int8)
+        known[list(maybe)], known[list(inside)] = OPEN, IN
+        return self.rules.propagate(known)
+
+    def obeys(self, support: Any) -> bool:
+        """Return whether a card with these columns obeys the rules."""
+        inside = np.isin(np.arange(self.X.shape[1]), support)
+        return self.rules is None or not self.rules.broken(inside)
 
     def objective(self, support: Any, points: Any, scale: float, intercept: float) -> float:
         """Return the mean loss of a card and the price of its columns, recomputed from its numbers."""
@@ -120,7 +136,19 @@ class ScoreProblem:
 
     @cached_property
     def null(self) -> Card:
-        """The card without points."""
+        """The card without points; the plainest one, if the rules want some."""
+        if self.obeys([]):
+            return self.blank
+        assert self.rules is not None
+        least = self.rules.least(np.ones(len(self.rules.known)))
+        support = np.flatnonzero(np.zeros(0) if least is None else least)
+        points = np.where(self.high[support] > 0, 1, -1)
+        scale, intercept = self.blank.scale, self.blank.intercept
+        return Card(support, points, scale, intercept, self.objective(support, points, scale, intercept))
+
+    @cached_property
+    def blank(self) -> Card:
+        """The card without points, whatever the rules say."""
         nothing, share = np.zeros(0, np.int64), math.log(self.rows.P.sum() / self.rows.N.sum())
         near = [share]
         if self.whole_intercept:
@@ -147,25 +175,36 @@ class ScoreProblem:
         """Return the data and the limits for the core."""
         counted = np.flatnonzero(self.y != 0.0)
         X, y = self.X[counted], self.y[counted]
-        w = np.ones(len(y)) if self.weights is None else self.weights[counted]
+        w = self.w[counted]
         core = _core.Scores(
             np.ascontiguousarray(X.T),
             y,
             w,
             low=self.low.astype(np.int32),
             high=self.high.astype(np.int32),
-            conflict=self.conflict.ravel(),
             scale=(self.min_scale, self.max_scale),
             price=self.price / self.rows.unit,
             k=self.size,
             ones=self.ones,
             threads=threads,
         )
+        if self.rules is not None:
+            core.set_rules(core_rules(self.rules, 1))
         for positive in (True, False):
             side = np.flatnonzero((y > 0.0) == positive)
             for worth, rows in layers(w[side]):
                 core.add_layer(positive, worth, side[rows].astype(np.int32))
         return core
+
+
+def score_rules(rules: Iterable[Rule] | None, low: Ints, high: Ints, k: int, names: list[str] | None = None) -> Rules | None:
+    """Return the rules on the columns of a card, checked; None if there are none."""
+    p = len(low)
+    found = as_rules(rules, Penalty.of(p, lower=low.astype(np.float64), upper=high.astype(np.float64)), names, None)
+    if not found:
+        return None
+    found.require_within("k", np.ones(p), k)
+    return found
 
 
 def layers(w: Array) -> list[tuple[float, Ints]]:

@@ -27,9 +27,9 @@ from ellzero.exact.verifier.score_bounds import Limits
 from ellzero.exact.verifier.score_check import MOST_CELLS
 from ellzero.scores.certificate import Boxes, ScoreCertificate, ScoreClaim, make_certificate
 from ellzero.scores.problem import Array, Card, FoundCard, Ints, ScoreProblem
-from ellzero.scores.resuming import resume
+from ellzero.scores.resuming import resume_proof
 
-SUPPORTS_OF_A_FIT = 200  # times the square of all columns: so many are run through in the time of a split
+SUPPORTS_OF_A_FIT = 200  # times the square of all columns: that many are run through in the time of a split
 NEWTON_COLUMNS = 400  # up to which models of the whole table have their Hessian
 SEARCH_SHARE = 0.3  # of the time limit, for a good card before the proof
 RELATIVE = 1e-6  # of the null model's loss: gaps of smaller losses are relative to that one
@@ -130,7 +130,7 @@ class CardProof:
         always = problem.always
         every = tuple(range(problem.X.shape[1] - len(always)))
         # Until there is time for better: the model without columns, whose bound is valid.
-        blank = np.zeros(0, np.int64), np.zeros(0), problem.null.intercept
+        blank = np.zeros(0, np.int64), np.zeros(0), problem.blank.intercept
         self.root = Node(always, every, blank, problem.rows.region_bound(blank, list(always), list(every), self.limits))
         self.heap: list[tuple[float, int, Node]] = []
         self.least = math.inf  # of the bounds in exhausted leaves
@@ -142,14 +142,22 @@ class CardProof:
     @property
     def scale(self) -> float:
         """Return what gaps are relative to."""
-        return self.card.loss if self.card.loss > RELATIVE * self.problem.null.loss else self.problem.null.loss
+        return self.card.loss if self.card.loss > RELATIVE * self.problem.blank.loss else self.problem.blank.loss
+
+    @property
+    def listing(self) -> bool:
+        """Return whether all cards up to a threshold are wanted, not only the best one."""
+        return self.threshold is not None
+
+    @property
+    def top(self) -> float:
+        """Return the loss that the proof is about: that of the card, or the threshold."""
+        return self.card.loss if self.threshold is None else self.threshold
 
     @property
     def level(self) -> float:
         """Return the bound that closes a part; half of the gap is left to the rounding of whoever checks."""
-        if self.threshold is not None:
-            return self.threshold
-        return self.card.loss - 0.5 * self.options.gap * self.scale
+        return self.top if self.listing else self.top - 0.5 * self.options.gap * self.scale
 
     def seconds_left(self) -> float:
         """Return the seconds until the limit."""
@@ -158,7 +166,7 @@ class CardProof:
     def run(self) -> None:
         """Refine the tree until all of it is closed, or time is up."""
         if resumed := self.checkpoint.exists:
-            resume(self)
+            resume_proof(self)
         else:
             self.push(self.root)
         try:
@@ -187,7 +195,7 @@ class CardProof:
         except KeyboardInterrupt:
             self.status = "interrupted"
         if not self.heap and self.gap() <= self.options.gap * (1.0 + 1e-9) and self.status == "time_limit":
-            self.status = "optimal" if self.threshold is None else "complete"
+            self.status = "complete" if self.listing else "optimal"
         self.checkpoint.end(self.save, done=self.status == "optimal")
 
     def push(self, node: Node) -> None:
@@ -209,11 +217,11 @@ class CardProof:
     def work(self, node: Node) -> bool:
         """Exhaust or split a node; return whether it is no open leaf any more."""
         room = self.problem.size - len(node.inside)
-        if self.problem.k <= MOST_CELLS and (
-            node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2 or room <= 1
-        ):
+        one = room == 0 or len(node.maybe) <= room
+        few = node.supports(self.problem.size) <= SUPPORTS_OF_A_FIT * len(self.problem.low) ** 2
+        if self.problem.k <= MOST_CELLS and (one or few or room == 1):
             return self.exhaust(node)
-        if room == 0 or len(node.maybe) <= room:  # one support, of more columns than can be run through
+        if one:  # of more columns than can be run through
             self.status = "too_large"
             return False
         self.split(node)
@@ -239,8 +247,9 @@ class CardProof:
         return inner, outer
 
     def place(self, leaf: Node) -> None:
-        """Close a leaf by its bound, or note that it is open."""
-        if leaf.bound >= self.level:
+        """Close a leaf by its bound or by the rules, or note that it is open."""
+        leaf.exhausted = not self.problem.possible(leaf.inside, leaf.maybe)
+        if leaf.exhausted or leaf.bound >= self.level:
             self.closed += leaf.supports(self.problem.size)
         else:
             self.push(leaf)
@@ -248,12 +257,7 @@ class CardProof:
     def exhaust(self, node: Node) -> bool:
         """Let the core run through all supports of a node; return whether it finished."""
         top = min(self.problem.size, len(node.inside) + len(node.maybe))
-        inside = np.ix_(node.inside, node.inside)
-        if self.problem.exclusive and self.problem.conflict[inside].any():
-            node.exhausted = True
-            return True
-        smaller = bool(self.problem.exclusive or self.problem.price)  # else a larger support is as good
-        for size in range(len(node.inside) if smaller else top, top + 1):
+        for size in range(len(node.inside) if self.problem.by_size else top, top + 1):
             cost = self.problem.rows.cost(size)
             found = self.core.exhaust(
                 list(node.inside),
@@ -262,7 +266,7 @@ class CardProof:
                 level=(self.level - cost) / self.unit,
                 upper=(self.card.loss - cost) / self.unit,
                 share=0.5 * self.options.gap * self.scale / self.card.loss,
-                listing=self.threshold is not None,
+                listing=self.listing,
                 seconds=max(self.seconds_left(), 0.0),
             )
             self.supports += found.supports
@@ -273,7 +277,7 @@ class CardProof:
                 return False
             self.least = min(self.least, found.least * self.unit + cost)
             self.listed += [Boxes.of(support, boxes) for support, boxes in zip(found.listed, found.boxes, strict=True)]
-            if self.threshold is not None:
+            if self.listing:
                 self.open_cards = sum(len(self.single_cards(boxes, self.level)) for boxes in self.listed)
         node.exhausted = True
         self.closed += node.supports(self.problem.size)
@@ -282,19 +286,17 @@ class CardProof:
     def lower_bound(self) -> float:
         """Return what is proved; a little less than the bounds that were found, for whoever checks."""
         slack = 0.5 * self.options.gap * self.scale
-        top = self.threshold if self.threshold is not None else self.card.loss - slack
         opened = min((node.bound for _, _, node in self.heap), default=math.inf)
-        return max(0.0, min(top - slack, self.least - slack, opened * (1.0 - 1e-12)))
+        return max(0.0, min(self.level - slack, self.least - slack, opened * (1.0 - 1e-12)))
 
     def gap(self) -> float:
         """Return what the lower bound lacks."""
-        top = self.card.loss if self.threshold is None else self.threshold
-        return max(0.0, top - self.lower_bound()) / self.scale
+        return max(0.0, self.top - self.lower_bound()) / self.scale
 
     def solution(self, seconds: tuple[float, float]) -> Solution:
         """Return the card and the proof."""
         lower, cards = self.lower_bound(), [self.card]
-        if self.threshold is not None:
+        if self.listing:
             cards = self.cards(self.listed, lower)
         return Solution(self.card, cards, lower, self.gap(), self.status, self.certificate(), self.supports, seconds)
 

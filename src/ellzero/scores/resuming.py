@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ellzero.base.reading import Malformed, read_archive
+from ellzero.exact.verifier.rules import NAMES
 from ellzero.exact.verifier.score_check import FORMS, OPTIONAL, check_claims
 from ellzero.scores.certificate import Boxes, ScoreCertificate
 from ellzero.scores.problem import FoundCard
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from ellzero.scores.proving import CardProof, Node
 
 SAME = ("n", "p", "k", "min_scale", "max_scale", "lambda_0", "whole_intercept", "fingerprint_X", "fingerprint_y", "threshold")
-SAME_ARRAYS = ("points_lower", "points_upper", "exclusive", "exclusive_ends", "weights")
+SAME_ARRAYS = ("points_lower", "points_upper", "weights", *NAMES)
 
 
-def resume(proof: CardProof) -> None:
+def resume_proof(proof: CardProof) -> None:
     """Give a proof the card and the tree of its checkpoint."""
     file = proof.checkpoint
     with file.explained():
@@ -53,8 +54,7 @@ def take_card(proof: CardProof, header: dict[str, Any], arrays: dict[str, Any]) 
         if j not in support:
             support, points = [*support, j], [*points, 0]
     low, high = proof.problem.low[support], proof.problem.high[support]
-    conflict = proof.problem.conflict
-    if (low <= points).all() and (points <= high).all() and not (conflict.size and conflict[np.ix_(support, support)].any()):
+    if (low <= points).all() and (points <= high).all() and proof.problem.obeys(support):
         found = proof.problem.card(FoundCard(support, points, float(header["scale"]), float(header["intercept"])))
         proof.card = min(proof.card, found, key=lambda card: card.loss)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,16 +21,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
-from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_weights, weight_of_rows
+from ellzero.design.base import all_names
 from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.estimators.targets import check_positive, ordered_labels
 from ellzero.exact.verifier.score_check import MOST_COLUMNS, MOST_POINTS
 from ellzero.problem.losses import Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
+from ellzero.problem.rules import Rule, at_most
 from ellzero.scores.card_page import write_card
 from ellzero.scores.certificate import ScoreCertificate
-from ellzero.scores.problem import Array, Card, Ints, ScoreProblem
+from ellzero.scores.problem import Array, Card, Ints, ScoreProblem, score_rules
 from ellzero.scores.proving import SEARCH_SHARE, ProofOptions, Solution, solve_scores
 from ellzero.tables.optional import need
 
@@ -41,6 +43,7 @@ LARGEST_CARD = 10  # that cross-validation looks at
 MOST_LINES = 16  # of the risk table
 LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
+HINT = "ellzero.Thresholds makes yes-or-no columns of numbers, text and missing values"
 VARIABLE = re.compile(r"^(.+?)(?: missing$|\s*(?:>=|<=|<|>|=|_eq_))")
 ENDINGS = {
     "optimal": "proved: no card within these limits has a lower loss",
@@ -128,6 +131,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         At most one column of each variable has points; "age >= 45" and "age >= 60" are of one variable.
     exclusive : lists of columns, optional
         Of each list at most one column has points.
+    rules : list of rules, optional
+        What may, or must, have points together: :func:`ellzero.at_most`, :func:`ellzero.requires` and the like.
     class_weight : "balanced" or mapping, optional
         As in scikit-learn. Risks are then those of the weighted rows.
     pos_label : label, optional
@@ -192,6 +197,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         upper: ArrayLike | None = None,
         one_per_variable: bool = False,
         exclusive: Sequence[Sequence[Any]] | None = None,
+        rules: Iterable[Rule] | None = None,
         class_weight: Any = None,
         pos_label: Any = None,
         time_limit: float = 60.0,
@@ -213,6 +219,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         self.upper = upper
         self.one_per_variable = one_per_variable
         self.exclusive = exclusive
+        self.rules = rules
         self.class_weight = class_weight
         self.pos_label = pos_label
         self.time_limit = time_limit
@@ -247,7 +254,9 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         problem = self._problem(X, y, sample_weight)
         self.__dict__.pop("cv_losses_", None)  # of an earlier fit
         if self.k == "cv":
-            self.cv_losses_ = {k: self._held_out(replace(problem, k=k))[1] for k in range(1, min(LARGEST_CARD, problem.k) + 1)}
+            least = max(1, len(problem.null.support))
+            sizes = range(least, max(least, min(LARGEST_CARD, problem.k)) + 1)
+            self.cv_losses_ = {k: self._held_out(replace(problem, k=k))[1] for k in sizes}
             lowest = min(self.cv_losses_.values())
             problem = replace(problem, k=next(k for k, loss in self.cv_losses_.items() if loss <= (1.0 + CLOSE) * lowest))
         self.k_ = problem.k
@@ -264,8 +273,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
         y, known = self.problem_.y, np.isfinite(self.held_out_) & (self.problem_.y != 0.0)
         if len(np.unique(y[known])) < 2:
             return math.nan
-        weights = None if self.problem_.weights is None else self.problem_.weights[known]
-        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=weights))
+        return float(roc_auc_score(y[known] > 0.0, self.held_out_[known], sample_weight=self.problem_.w[known]))
 
     def _set_solution(self, solution: Solution) -> None:
         """Set the card and what is proved of it."""
@@ -295,20 +303,25 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ScoreProblem:
         """Return the checked data and limits."""
-        with quoting_safely(X):
-            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        try:
+            with quoting_safely(X):
+                X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_all_finite=False)
+        except InvalidInputError as error:
+            if str(error).startswith("X must hold real numbers"):
+                raise InvalidInputError(f"{str(error).removesuffix('.')}; {HINT}.") from None
+            raise
         table = questions_only(X, self._names())
         n, p = table.shape
-        weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
+        weight = weight_of_rows(sample_weight, n)
         as_weights(weight, n)  # so that negative ones, or zeros only, are refused
         labels = np.asarray(y)
+        if self.class_weight is not None:
+            weight = weight * compute_sample_weight(self.class_weight, labels)
         counted = weight > 0.0
         self.classes_ = ordered_labels(labels[counted])
         if len(self.classes_) != 2:
             count = f"{len(self.classes_)} class{'es' * (len(self.classes_) != 1)}"
             raise InvalidInputError(f"Only binary classification is supported. y must have two classes, got {count}.")
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, labels)
         if self.pos_label is not None:
             check_positive(self.pos_label, self.classes_)
         # What is in order speaks for the second class, as in scikit-learn; the card speaks for the positive one.
@@ -337,7 +350,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             high=high,
             k=min(k, p, MOST_COLUMNS),
             max_scale=scale,
-            exclusive=self._exclusive(p),
+            rules=score_rules(self._rules(p), low, high, k, self._names()),
             classes=classes,
             min_scale=0.0 if self.scale is None else scale,
             price=as_nonnegative("lambda_0", self.lambda_0),
@@ -346,8 +359,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return [str(name) for name in getattr(self, "feature_names_in_", all_names(None, self.n_features_in_))]
 
     def _place(self, argument: str, column: Any) -> int:
         """Return the place of a column that an argument names."""
@@ -372,9 +384,9 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             np.int64
         )
 
-    def _exclusive(self, p: int) -> list[Ints]:
-        """Return the sets of columns of which one at most has points."""
-        sets = [[self._place("exclusive", column) for column in columns] for columns in self.exclusive or []]
+    def _rules(self, p: int) -> list[Rule]:
+        """Return the rules on the columns."""
+        sets: list[list[int]] = [[self._place("exclusive", column) for column in columns] for columns in self.exclusive or []]
         if as_flag("one_per_variable", self.one_per_variable):
             variables: dict[str, list[int]] = {}
             for j, name in enumerate(self._names()):
@@ -384,7 +396,8 @@ class RiskScore(ClassifierMixin, BaseEstimator):
                     "one_per_variable needs columns with names such as 'age >= 60', which Thresholds makes."
                 )
             sets += list(variables.values())
-        return [np.unique(np.array(members, dtype=np.int64)) for members in sets if len(set(members)) > 1]
+        given = (self.rules,) if isinstance(self.rules, Rule) else self.rules or ()
+        return [*given, *(at_most(1, sorted(set(members))) for members in sets if len(set(members)) > 1)]
 
     def _held_out(self, problem: ScoreProblem) -> tuple[Array, float]:
         """Return risks of the rows by cards of the other folds, nan where there are none, and their mean loss."""
@@ -398,7 +411,7 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             found = fold.card(fold.core(as_threads(self.n_jobs)).search(SEARCH_SHARE * float(self.time_limit)))
             card = min(found, fold.null, key=lambda card: card.loss)
             risks[test] = card.risk(card.score(problem.X[test]))
-        w = np.ones(len(y)) if problem.weights is None else problem.weights
+        w = problem.w
         share = np.clip(np.where(y > 0.0, risks, 1.0 - risks), 1e-15, 1.0)
         known = np.isfinite(risks) & (y != 0.0)
         return risks, float(-(w * np.log(share))[known].sum() / w[known].sum()) if known.any() else float("nan")
@@ -543,7 +556,15 @@ class RiskScore(ClassifierMixin, BaseEstimator):
             scores = f"{row.lowest}" if row.lowest == row.highest else f"{row.lowest} to {row.highest}"
             seen = f"{100.0 * row.observed:7.1f}%" if row.rows else "       -"
             text.append(f"{scores:>9}  {100.0 * row.risk:5.1f}%  {seen}  {row.rows:13g}")
-        return "\n".join([*text, "", self.proof_in_words()])
+        return "\n".join([*text, "", self.proof_in_words(), *self.cautions()])
+
+    def cautions(self) -> list[str]:
+        """Return sentences on the risks: that the scale is at its limit, as where questions separate the classes."""
+        check_is_fitted(self)
+        limit = self.problem_.max_scale
+        if not len(self.support_) or self.problem_.min_scale == limit or self.scale_ < limit * (1.0 - 1e-9):
+            return []
+        return [f"The scale is at its limit, max_scale={limit:g}: a larger one would fit these rows better, with bolder risks."]
 
     def _model_content(self, preparation: dict[str, Any] | None = None) -> ModelContent:
         """Return the card as a linear model, for files and for other languages."""
@@ -598,8 +619,7 @@ def questions_only(X: Any, names: list[str]) -> NDArray[np.uint8]:
         row, column = (int(each) for each in np.argwhere(~good)[0])
         raise InvalidInputError(
             f"column {quoted(names[column])} of X must hold zeros and ones, or whole numbers up to {LARGEST_NUMBER}, "
-            f"got {quoted(table[row, column].item())}; ellzero.Thresholds makes yes-or-no columns of numbers, text and missing "
-            "values."
+            f"got {quoted(table[row, column].item())}; {HINT}."
         )
     return np.ascontiguousarray(table, dtype=np.uint8)
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_count, if_given, refuse_masked
+from ellzero.design.base import all_names
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.plots.steps import StepEffects, plot_steps
 
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-MUCH = (
-    0.3  # share of the rows: so many at the least value have a question of their own, and the quantiles are those of the others
-)
+MUCH = 0.3  # share of the rows: that many at the least value have their own question, and the quantiles are those of the others
 MONOTONE = ("increasing", "decreasing")
 
 
@@ -82,8 +81,8 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Columns of zeros and ones stay as they are. Text and categories get a question for each value, or one if there are two.
-    Missing values get a question of their own where the fit has some; every other question about them is answered with no.
+    Columns of zeros and ones stay unchanged. Text and categories get a question for each value, or one if there are two.
+    Missing values get their own question where the fit has some; every other question about them is answered with no.
     Questions that all rows of the fit answer alike are left out. A data frame becomes a data frame, an array an array.
 
     Examples
@@ -253,8 +252,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
         refuse_masked("X", X)
         with quoting_safely():
             checked = validated(self, X, reset)
-        given = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(checked[1])] if given is None else [str(name) for name in given]
+        names = [str(name) for name in getattr(self, "feature_names_in_", all_names(None, checked[1]))]
         columns = []
         for name, values in zip(names, checked[0], strict=True):
             try:
@@ -285,7 +283,7 @@ class Thresholds(TransformerMixin, BaseEstimator):
 
 
 def validated(estimator: Thresholds, X: Any, reset: bool) -> tuple[list[Any], int]:
-    """Return the columns of a table as they are, after scikit-learn's checks of names, numbers of columns and shape."""
+    """Return the columns of a table unchanged, after scikit-learn's checks of names, numbers of columns and shape."""
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         if not len(X):
             raise InvalidInputError("X must have at least one row.")

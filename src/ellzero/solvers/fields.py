@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeVar
 
+from ellzero.base.validation import known
+
 T = TypeVar("T")
 
 
@@ -16,8 +18,7 @@ def core_object(kind: type[T], **values: object) -> T:
     100
     """
     out = kind()
-    for name, value in values.items():
+    for name, value in known(values).items():
         default = getattr(out, name)
-        if value is not None:
-            setattr(out, name, type(default)[value] if isinstance(default, Enum) else value)  # type: ignore[index]
+        setattr(out, name, type(default)[value] if isinstance(default, Enum) else value)
     return out

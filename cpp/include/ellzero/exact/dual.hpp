@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ellzero/exact/diagonal.hpp"
@@ -12,24 +13,36 @@ namespace ellzero {
 
 struct Families;
 
-// A dual point as a certificate keeps it.
+// A dual point as a certificate keeps it: a model, from which theta = -scale w f' follows. Every theta gives a bound, so what
+// rounding does to it costs little.
 struct KeptPoint {
-    // theta_i = y_i w_i alpha_i (w_i alpha_i for squared error). A certificate keeps alpha in single precision: every theta
-    // gives a bound, so rounding it costs little. Where lambda_2 is nothing beside the columns, a slope beyond lambda_1 is
-    // multiplied by the whole box; alpha then has 2 n entries, the second half for what single precision lost.
-    std::vector<float> alpha;
-    // A bound with a diagonal needs the coefficients b that theta comes from. Each x_j . theta then has d_j b_j added, and the
-    // bound sum_j d_j b_j^2 / 2.
-    std::shared_ptr<const Diagonal> diagonal;
     std::vector<int32_t> columns;
     std::vector<double> coefficients;
-    // Without alpha: the coefficients at which a bound with families is taken.
+    std::vector<double> intercept;  // of each output; empty if this is no dual point of a model
+    double scale = 1.0;
+    // Of the hinge, whose slope at the kink no model says: alpha_i = |theta_i| / w_i, in parts of `whole_share`, or with all
+    // its digits where lambda_2 is nothing beside the columns: there a slope beyond lambda_1 is multiplied by the whole box.
+    static constexpr double whole_share = 0x1p15;
+    std::vector<uint16_t> shares;
+    std::vector<double> precise;
+    // A bound with a diagonal: each x_j . theta has d_j b_j added, and the bound sum_j d_j b_j^2 / 2.
+    std::shared_ptr<const Diagonal> diagonal;
+    // Without theta: the coefficients at which a bound with families is taken.
     std::shared_ptr<const Families> families;
+
+    bool has_theta() const { return !intercept.empty() || !shares.empty() || !precise.empty(); }
+    int64_t bytes() const {
+        constexpr int64_t entry = sizeof(int32_t) + sizeof(double);
+        return entry * std::ssize(columns) + static_cast<int64_t>(sizeof(double)) * std::ssize(intercept) +
+               static_cast<int64_t>(sizeof(uint16_t)) * std::ssize(shares) +
+               static_cast<int64_t>(sizeof(double)) * std::ssize(precise);
+    }
 };
 
 struct DualPoint {
     KeptPoint kept;
     std::vector<double> theta;
+    std::vector<float> alpha;   // of the hinge: |theta_i| / w_i, around which it is smoothed next
     std::vector<double> added;  // d_j b_j, of all columns; empty without a diagonal
     double loss_part = 0.0;     // -sum_i w_i f*(-theta_i / w_i), with what the diagonal adds, rounded down
     double norm = 0.0;          // sqrt(sum_i theta_i^2 / w_i)
@@ -42,21 +55,25 @@ struct Slope {
     double value;
 };
 
-// Makes a dual point near -r, where r = w f'(eta). Where little holds a coefficient, a bound is lost if the slope of its column
-// is but a little off: such slopes are `wanted`, and d = w f''(eta) says which rows can be moved for them.
-void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<Slope>& wanted, bool precise, DualPoint& out);
+// A model, its predictions eta, r = w f'(eta) and d = w f''(eta).
+struct Tangent {
+    std::vector<int32_t> columns;
+    std::vector<double> coefficients, intercept;
+    const std::vector<double>&eta, &r, &d;
+};
+
+// Makes the dual point of a model, -r, or one near it. Where little holds a coefficient, a bound is lost if the slope of its
+// column is but a little off: such slopes are `wanted`, and the model, or the hinge's theta itself, moves until they are met.
+// With a diagonal, the bound has what that adds.
+void make_dual(const Problem& problem, Tangent at, const std::vector<Slope>& wanted, bool precise,
+               const std::shared_ptr<const Diagonal>& diagonal, DualPoint& out);
 
 // The loss part of t theta, 0 <= t <= 1, but for rounding.
 double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t);
 // Makes it t theta, which is a dual point too. It must not be that of a diagonal.
 void scale(const Problem& problem, double t, DualPoint& dual);
 
-// Makes it the point of a diagonal, with the coefficients that it comes from: kept.columns and kept.coefficients.
-void use_diagonal(const Problem& problem, const std::vector<double>& r, const std::shared_ptr<const Diagonal>& diagonal,
-                  DualPoint& out);
-
-// Whether dual points in single precision are too rough for bounds that are to be this close, relatively.
+// Whether bounds that are to be this close, relatively, need the slopes of dual points to be met with all their digits.
 bool needs_precision(const Problem& problem, double gap);
 
 }  // namespace ellzero

@@ -18,7 +18,7 @@ struct TreeRecord {
     std::vector<int64_t> parent;     // -1: the root
     std::vector<int64_t> branch;     // one of the blocks; -1: no decision
     std::vector<int8_t> side;        // 1: at least one feature of the block is in; 0: none is
-    std::vector<KeptPoint> points;   // its dual point, in columns of X; without alpha if it has none
+    std::vector<KeptPoint> points;   // its dual point, in columns of X; without theta if it has none
     ColumnLists blocks;              // of columns of X
     ColumnLists diagonals;           // their columns of X
     std::vector<double> curvatures;  // of all these columns

@@ -21,14 +21,13 @@ inline int beyond(int size) {
     return size + std::min(std::max(least_beyond, size / 4), std::numeric_limits<int>::max() - size);
 }
 
-struct PathWork {
+struct PathWork : Desk {
     PathWork(const Problem& problem, const PathOptions& options)
-        : problem(problem),
+        : Desk(problem),
+          problem(problem),
           options(options),
           explored(beyond(options.max_support)),
           affordable(options.budgets.empty() ? Penalty::infinity : far_beyond * options.budgets.back() + 1.0),
-          descent(problem),
-          it(problem),
           pool(problem.penalty.unequal, problem.rules) {}
 
     bool worth_keeping(const Model& model) const { return model.size <= explored && model.spent <= affordable; }
@@ -45,8 +44,6 @@ struct PathWork {
     const PathOptions& options;
     const int explored;       // models up to this size are kept, though only those up to max_support are returned
     const double affordable;  // and up to this price
-    Descent descent;
-    Iterate it;
     Pool pool;
     std::pair<double, double> stage;  // the share of the whole work that report() counts in
 };

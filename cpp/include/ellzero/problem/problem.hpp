@@ -24,10 +24,9 @@ struct Problem {
     Penalty penalty;
     bool intercept;
     double tolerance;  // relative, on the objective
-    // Where one class weighs next to nothing beside the other, an intercept makes the dual points of the heavy class as small
-    // as that. They are kept in a unit of their own.
-    double heavy = 0.0;       // the label of the heavy class; 0: no class is that heavy
-    double heavy_unit = 1.0;  // a power of two
+    // The label of the class beside which the other one weighs next to nothing; 0: no class is that heavy. An intercept makes
+    // its dual points as small as that.
+    double heavy = 0.0;
     Groups groups;
     Rules rules;
 
@@ -35,8 +34,6 @@ struct Problem {
     int64_t columns() const { return X.count(); }
     // Coordinates without a penalty: an intercept for each output, or none.
     int64_t constants() const { return intercept ? X.blocks() : 0; }
-    // The unit of row i's entry of a dual point.
-    double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
     // Whether columns come in groups: some steps are taken together then. For one column alone, members() is that column.
     bool grouped() const { return static_cast<bool>(groups); }
     // The group of a column, by its head, and the columns of a group.

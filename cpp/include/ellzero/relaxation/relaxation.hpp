@@ -61,6 +61,7 @@ class Relaxation {
     double total_share() const;  // of all coordinates that are charged
     const std::vector<double>& intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
+    const std::vector<double>& predictions() const { return eta_; }
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
     const std::vector<double>& curvature() const { return d_; }

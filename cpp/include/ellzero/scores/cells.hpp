@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "ellzero/problem/rules.hpp"
+
 namespace ellzero {
 
 // What a score may be: points in [low, high] times a scale in [least, most], for at most k columns. The intercept is free,
@@ -18,8 +20,11 @@ struct ScoreLimits {
     double price = 0.0;  // of each column but that of ones
     int k = 5;
     int ones = -1;                  // the column of ones; -1: there is none
+    Rules rules;                    // on the columns with points
     std::vector<uint8_t> conflict;  // p x p: columns that no card has both of; empty if there are none
 
+    // Whether supports are those of the cards, each size by itself: then no column of theirs but that of ones has zero points.
+    bool by_size() const { return rules || price > 0.0; }
     bool meet(int a, int b) const { return !conflict.empty() && conflict[static_cast<size_t>(a) * low.size() + b] != 0; }
     bool admits(std::span<const int32_t> support, int j) const;
     double cost(size_t columns) const { return price * (static_cast<double>(columns) - (ones >= 0 ? 1.0 : 0.0)); }

@@ -1,6 +1,7 @@
 // Algorithm 1 at one lambda_0: coordinate descent over a working set, Newton finish on the support, exact screening outside.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ellzero/problem/problem.hpp"
@@ -76,12 +77,20 @@ class Descent {
 
     const Problem& problem_;
     Refit refit_, refit_beside_;
-    Iterate beside_;  // a group that would enter
+    std::optional<Iterate> beside_;  // a group that would enter
     Screening screening_;
     std::vector<Line> lines_;  // one per thread
     double null_cost_ = 0.0;
     std::vector<int32_t> rows_;
     std::vector<double> values_, r_, d_;
+};
+
+// A descent and the iterate that it moves. Both have vectors as long as X: searches of one problem that take turns share them.
+struct Desk {
+    explicit Desk(const Problem& problem) : descent(problem), it(problem) {}
+
+    Descent descent;
+    Iterate it;
 };
 
 }  // namespace ellzero

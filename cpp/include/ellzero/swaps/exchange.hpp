@@ -30,8 +30,9 @@ struct Entry {
 class Exchange {
   public:
     // All models that a search meets go into the pool, if one is given. With a sample of the rows, swaps are ranked by slopes
-    // of all rows and curvatures of the sample.
-    Exchange(const Problem& problem, double most_drift, Pool* seen = nullptr, const Problem* sample = nullptr);
+    // of all rows and curvatures of the sample. The desk is its own if none is lent.
+    Exchange(const Problem& problem, double most_drift, Pool* seen = nullptr, const Problem* sample = nullptr,
+             Desk* lent = nullptr);
 
     // Settles the model and improves it until no exchange does: of one feature for another or, thorough, of one for several and
     // of several for one.
@@ -93,9 +94,10 @@ class Exchange {
     const Problem& problem_;
     Pool* seen_;
     const Problem* sample_;
-    Descent descent_;
+    std::unique_ptr<Desk> own_;
+    Descent& descent_;
+    Iterate& it_;
     SwapModel swaps_;
-    Iterate it_;
     std::unique_ptr<Iterate> sampled_;  // on the rows of the sample
     std::vector<double> slopes_;
     std::vector<double> worth_;         // with rules: by feature,

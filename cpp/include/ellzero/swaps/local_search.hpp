@@ -21,7 +21,8 @@ class LocalSearch {
   public:
     // Models of the sizes `wanted` are those that the caller is after; others serve as starts for them.
     // Where the models come from such a search on a sample of the rows, it is only finished: see finish().
-    LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample = nullptr);
+    LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted, const Problem* sample = nullptr,
+                Desk* lent = nullptr);
 
     // Larger models are left as they are: ranking costs p times the square of their size.
     static constexpr int largest = 512;

@@ -23,8 +23,8 @@ BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
 POLL = 0.05  # seconds; the solver learns of Ctrl-C after this long at most
 OVERSHOOT = 3.0  # seconds that a solver may exceed its time limit by before it is asked to stop
 PATIENCE = 5.0  # seconds that a solver has to stop when asked; after that it is abandoned (in a large LP it may not listen)
-LARGEST_VIOLATION = 1e-5  # relative, and far above the tolerances that solvers are asked for
-KEYBOARD_PATIENCE = 1.0  # seconds, in the place of PATIENCE after Ctrl-C, when somebody waits
+LARGEST_VIOLATION = 1e-5  # relative, and far above the tolerances of the solvers
+KEYBOARD_PATIENCE = 1.0  # seconds, instead of PATIENCE after Ctrl-C, when somebody waits
 
 
 MipStatus = Literal["optimal", "time_limit", "interrupted", "infeasible", "precision", "failed"]

@@ -20,7 +20,6 @@ from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
 Array = NDArray[np.float64]
-NO_SWITCH = -1
 LARGEST_STORED_BYTES = 2**30
 """The largest X outside memory that is read into it: the program holds X, and a MIP solver copies it more than once."""
 
@@ -120,13 +119,10 @@ def formulate(
     low: Array,
     high: Array,
     swaps: SwapNeighbourhood | None = None,
-    perspective: bool = False,
 ) -> Formulation:
     """Formulate a problem with low <= beta <= high, which must be finite for the features that pay lambda_0.
 
-    With `swaps`, this is the paper's local search problem: only models within one swap of `swaps.home` are allowed. With
-    `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is 0 or 1, and the first
-    is tighter in between.
+    With `swaps`, this is the paper's local search problem: only models within one swap of `swaps.home` are allowed.
     """
     pays = ~problem.penalty.unpenalized
     switches = Switches.of(problem)
@@ -144,10 +140,7 @@ def formulate(
     require_limits(builder, z, features, k, swaps)
     if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
         builder.require([(z, price[None] / problem.units.price)], upper=budget * (1.0 + BUDGET_SLACK) / problem.units.price)
-    switch = np.full(len(low), NO_SWITCH)
-    if perspective:
-        switch[switched] = indices(z)[switches.of_column]
-    magnitude, curved = add_shrinkage(builder, problem, beta, switch)
+    magnitude, curved = add_shrinkage(builder, problem, beta)
     intercept = builder.add(int(problem.fit_intercept))
     margins = Margins.of(problem)
     slack, beyond, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
@@ -167,19 +160,17 @@ def require_limits(
         builder.require([(z, 1.0 - at_home[None])], upper=swaps.size)
 
 
-def add_shrinkage(
-    builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
-) -> tuple[slice, NDArray[np.int64]]:
+def add_shrinkage(builder: Builder, problem: Problem, beta: slice) -> tuple[slice, NDArray[np.int64]]:
     """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
-    inner, p = problem.units.core_penalty(), len(switch)
+    inner, p = problem.units.core_penalty(), beta.stop - beta.start
     magnitude = builder.add(p if inner.lambda_1 > 0.0 else 0, cost=inner.lambda_1, lower=0.0)
     if inner.lambda_1 > 0.0:
         for sign in (-1.0, 1.0):
             builder.require([(magnitude, np.ones(p)), (beta, np.full(p, sign))], lower=0.0)
     if inner.lambda_2 == 0.0:
-        return magnitude, np.zeros((0, 3), np.int64)
+        return magnitude, np.zeros((0, 2), np.int64)
     heads = builder.add(p, cost=inner.lambda_2, lower=0.0)
-    return magnitude, np.stack([indices(heads), indices(beta), switch], axis=1)
+    return magnitude, np.stack([indices(heads), indices(beta)], axis=1)
 
 
 def add_loss(
@@ -194,12 +185,12 @@ def add_loss(
     above, below = (
         builder.add(n if bent else 0, cost=2.0 * form.square * form.bend * w if bent else 0.0, lower=0.0) for _ in "+-"
     )
-    squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
+    squares = softplus = np.zeros((0, 2), np.int64)
     if form.softplus:
         softplus = np.stack([indices(builder.add(n, cost=form.softplus * w, lower=0.0)), indices(slack)], axis=1)
     if form.square:
         heads = builder.add(n, cost=form.square * w, lower=0.0)
-        squares = np.stack([indices(heads), indices(slack), np.full(n, NO_SWITCH)], axis=1)
+        squares = np.stack([indices(heads), indices(slack)], axis=1)
     parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins))]
     parts += [(intercept, -margins.sign[:, None])] if problem.fit_intercept else []
     parts += [(above, np.ones(n)), (below, -np.ones(n))] if bent else []

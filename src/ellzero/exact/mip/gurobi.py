@@ -8,7 +8,6 @@ from typing import Any
 import gurobipy
 import numpy as np
 from gurobipy import GRB
-from numpy.typing import NDArray
 
 from ellzero.exact.mip.backends import Array, Backend, MipLimits, MipResult, MipStatus, in_solver_words
 from ellzero.exact.mip.program import Program
@@ -55,25 +54,21 @@ class GurobiSession:
             there = np.flatnonzero(np.isfinite(limit))
             if len(there):
                 self.model.addMConstr(program.rows[there], self.x, side, limit[there])
-        self.priced = priced_squares(program)
-        self.add_squares()
+        self.add_objective()
         if start is not None:
             self.x.setAttr("Start", start)
 
-    def add_squares(self) -> None:
-        """Add the squares x^2 <= q: those whose q only has a cost as part of the objective, the others as cones."""
+    def add_objective(self) -> None:
+        """Add the objective, with x^2 instead of each q."""
         program = self.program
         cost, curvature = program.cost.copy(), np.zeros(program.size)
-        q, j, _ = program.squares[self.priced].T
+        q, j = program.squares.T
         cost[q], curvature[j] = 0.0, program.cost[q]
         objective = cost @ self.x
         if len(q):
             bent = self.x[j]
             objective = objective + (bent * bent * curvature[j]).sum()
         self.model.setObjective(objective)
-        for head, root, z in program.squares[~self.priced].tolist():
-            factor = 1.0 if z < 0 else self.x[z].item()
-            self.model.addConstr(self.x[root].item() * self.x[root].item() <= self.x[head].item() * factor)
 
     def run(self) -> None:
         """Solve the model."""
@@ -92,7 +87,7 @@ class GurobiSession:
         x = None
         if self.model.SolCount > 0:
             x = np.array(self.x.X)
-            q, j, _ = self.program.squares[self.priced].T
+            q, j = self.program.squares.T
             x[q] = x[j] ** 2
         bound = -np.inf
         if mixed or status == "optimal":
@@ -100,16 +95,6 @@ class GurobiSession:
             bound = bound if abs(bound) < GRB.INFINITY else -np.inf
         said = in_solver_words("Gurobi", status, SAID.get(self.model.Status, f"status {self.model.Status}"))
         return MipResult(status, x, bound, int(self.model.NodeCount), said)
-
-
-def priced_squares(program: Program) -> NDArray[np.bool_]:
-    """Return which squares x^2 <= q can be dropped, with x^2 in the place of q in the objective; each x occurs once."""
-    q, j, z = program.squares.T
-    used = np.zeros(program.size, dtype=bool)
-    used[program.rows.indices] = True
-    bare = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
-    once = np.bincount(j, minlength=program.size) == 1
-    return (z < 0) & bare[q] & once[j]
 
 
 class Gurobi(Backend):

@@ -45,7 +45,7 @@ class Approximation:
     backend: Backend
     program: Program
     terms: Program  # the program with only those convex terms that are approximated
-    relaxation: Program  # the program with tangents in the place of these terms
+    relaxation: Program  # the program with tangents instead of these terms
     gap: float
     deadline: float
     threads: int
@@ -157,7 +157,6 @@ def first_points(terms: Program, start: Array | None) -> Iterator[tuple[Array, N
     for factor in SPREAD:
         point = typical.copy()
         point[roots], point[inner] = factor * unit, factor
-        point[terms.squares[:, 2][terms.squares[:, 2] >= 0]] = 1.0
         inside = (point[roots] >= low) & (point[roots] <= high)
         yield point, np.concatenate([inside, np.ones(len(inner), dtype=bool)])
 

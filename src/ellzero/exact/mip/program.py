@@ -13,17 +13,15 @@ from scipy.special import expit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-NOWHERE = 1e-9
-"""A switch below this is off: solvers do not distinguish it from zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
     """The program min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, some x_j integer, and convex terms.
 
-    A row (q, x, z) of `squares` says x^2 <= q z; z = -1 stands for the constant one. A row (t, u) of `softplus` says
-    t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost. So an optimal point has them at
-    their least values, x^2 / z and log(1 + exp(u)), and any point can be lifted to these.
+    A row (q, x) of `squares` says q >= x^2, a row (t, u) of `softplus` says t >= log(1 + exp(u)). No variable stands in two of
+    them; q and t appear in nothing else, and have no negative cost. So an optimal point has them at their least values, and
+    any point can be lifted to these.
     """
 
     cost: Array
@@ -33,7 +31,7 @@ class Program:
     rows: Any  # a CSR matrix
     row_lower: Array
     row_upper: Array
-    squares: Indices  # (m, 3)
+    squares: Indices  # (m, 2)
     softplus: Indices  # (m, 2)
 
     @property
@@ -42,7 +40,7 @@ class Program:
         return len(self.cost)
 
     def value(self, x: Array) -> float:
-        """Return cost'x of a point as it is, without lifting it."""
+        """Return cost'x of a point unchanged, without lifting it."""
         return float(self.cost @ x)
 
     def with_rows(self, rows: Any, row_lower: Array, row_upper: Array) -> Program:
@@ -78,18 +76,8 @@ class Program:
         return np.concatenate([self.squares[:, 0], self.softplus[:, 0]])
 
     def terms(self, x: Array) -> Array:
-        """Return the least values of q and t at a point: x^2 / z and log(1 + exp(u)).
-
-        Where a switch z is off, x is zero up to the solver's tolerance, and q is taken as zero.
-        """
-        on = self.switches(x)
-        square = np.divide(x[self.squares[:, 1]] ** 2, on, out=np.zeros(len(on)), where=on > NOWHERE)
-        return np.concatenate([square, np.logaddexp(0.0, x[self.softplus[:, 1]])])
-
-    def switches(self, x: Array) -> Array:
-        """Return the value of z of each square, one where it is constant."""
-        z = self.squares[:, 2]
-        return np.where(z < 0, 1.0, x[z])
+        """Return the least values of q and t at a point: x^2 and log(1 + exp(u))."""
+        return np.concatenate([x[self.squares[:, 1]] ** 2, np.logaddexp(0.0, x[self.softplus[:, 1]])])
 
     def lifted(self, x: Array) -> Array:
         """Return the point with integers rounded, and q and t at their least values: its cost is that of the program."""
@@ -119,26 +107,22 @@ class Program:
     def tangents(self, x: Array, chosen: NDArray[np.bool_]) -> tuple[Any, Array]:
         """Return the tangents of the chosen terms at a point, as rows and their lower limits.
 
-        q >= 2 a x - a^2 z with a = x / z at the point, and t >= log(1 + exp(u)) linearised at the point's u. They hold wherever
-        the terms hold, with equality at the lifted point.
+        q >= 2 a x - a^2 with a = x at the point, and t >= log(1 + exp(u)) linearised at the point's u. They hold wherever the
+        terms hold, with equality at the lifted point.
         """
         squares, softplus = self.squares[chosen[: len(self.squares)]], self.softplus[chosen[len(self.squares) :]]
-        on = np.where(squares[:, 2] < 0, 1.0, x[squares[:, 2]])
-        a = np.divide(x[squares[:, 1]], on, out=np.zeros(len(on)), where=on > NOWHERE)
-        u = x[softplus[:, 1]]
+        a, u = x[squares[:, 1]], x[softplus[:, 1]]
         slope = expit(u)
-        switched = np.flatnonzero(squares[:, 2] >= 0)
         m, n = np.arange(len(squares)), len(squares) + np.arange(len(softplus))
         entries = [
             (m, squares[:, 0], np.ones(len(m))),
             (m, squares[:, 1], -2.0 * a),
-            (switched, squares[switched, 2], a[switched] ** 2),
             (n, softplus[:, 0], np.ones(len(n))),
             (n, softplus[:, 1], -slope),
         ]
         row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
         matrix = sparse.csr_matrix((value, (row, column)), shape=(len(m) + len(n), self.size))
-        return matrix, np.concatenate([np.where(squares[:, 2] < 0, -(a**2), 0.0), np.logaddexp(0.0, u) - slope * u])
+        return matrix, np.concatenate([-(a**2), np.logaddexp(0.0, u) - slope * u])
 
 
 class Builder:
@@ -182,7 +166,7 @@ class Builder:
             sparse.vstack(rows, format="csr") if rows else sparse.csr_matrix((0, self.size)),
             np.concatenate([np.zeros(0), *(block[1] for block in self.blocks)]),
             np.concatenate([np.zeros(0), *(block[2] for block in self.blocks)]),
-            np.concatenate([np.zeros((0, 3), np.int64), *squares]),
+            np.concatenate([np.zeros((0, 2), np.int64), *squares]),
             np.concatenate([np.zeros((0, 2), np.int64), *softplus]),
         )
 

@@ -106,8 +106,8 @@ def add_rows(model: Model, program: Program, x: list[Any], deadline: float) -> N
 
 def add_terms(model: Model, program: Program, x: list[Any]) -> None:
     """Add the convex terms, in forms whose convexity SCIP recognises."""
-    for q, j, z in program.squares.tolist():
-        model.addCons(x[j] * x[j] <= (x[q] if z < 0 else x[q] * x[z]))
+    for q, j in program.squares.tolist():
+        model.addCons(x[j] * x[j] <= x[q])
     # t >= log(1 + exp(u)) as exp(-t) + exp(u - t) <= 1. The difference u - t is a variable with upper limit zero: without this
     # limit SCIP never proved a bound.
     for t, u in program.softplus.tolist():

@@ -9,7 +9,7 @@ a lower bound D by weak duality, whoever made it. With v = X^T theta and s_j = m
 In a bound over swaps from a set of features, the home, the last term differs: the features of the home are in, except for the
 few whose leaving lowers D most, and only a few others may come.
 
-The check recomputes the objective UB of the solution from the raw data, walks the tree, and derives anew what each dual point
+The check recomputes the objective UB of the solution from the raw data, walks the tree, and derives again what each dual point
 implies together with UB: bounds, features that must be in or out, and narrower boxes for the coefficients. Nothing is removed
 but points that are proved worse than UB; rounding errors are bounded and always counted against the certificate. Many nodes are
 computed at once: the features of their regions stand one after the other in arrays.

@@ -15,6 +15,7 @@ from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, PointModel
 from ellzero.exact.verifier.losses import LossTerms
+from ellzero.exact.verifier.models import Models
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
 from ellzero.exact.verifier.rules import StatedRules
 
@@ -66,7 +67,6 @@ class Stated:
     counted: Mask
     low: Array
     high: Array
-    unit: float | Array = 1.0  # of the dual points, for all rows or for each
     price: Array | None = None  # of each feature, zero for those that are not counted; None: that of all others is one
     budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
     group: Index | None = None  # the first column of each column's group; None: every column is a feature
@@ -231,24 +231,29 @@ class Stated:
         """How many nodes are computed at once, each with a dual point of two numbers for each feature."""
         return int(np.clip(BATCH_BYTES // (16 * len(self.counted)), 1, LARGEST_BATCH))
 
-    def points(
-        self, alpha: Array, rest: Array | None, rows: Iterable[int], diagonals: Diagonals | None = None
-    ) -> Iterator[Point | None]:
-        """Yield the dual point of each row of alpha, in this order, None for -1; one pass over X serves many rows."""
+    def points(self, models: Models, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
+        """Yield the dual point of each row of the models, in this order, None for -1; one pass over X serves many rows."""
         rows, wanted = tee(rows)
-        known = self._points(alpha, rest, (row for row in wanted if row >= 0), diagonals)
+        known = self._points(models, (row for row in wanted if row >= 0), diagonals)
         for row in rows:
             yield next(known) if row >= 0 else None
 
-    def _points(self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
+    def _points(self, models: Models, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
         while used := list(islice(rows, self.batch)):
-            given = alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64))
-            theta = self.loss.points(given * self.unit, self.y, self.w, self.fit_intercept, self.outputs)
-            arguments = self.X, self.spread, self.norm, self.fit_intercept, self.outputs
-            points = self.arithmetic.points(self.loss, theta, self.y, self.w, *arguments)
-            for row, at, point in zip(used, theta, points, strict=True):
-                model = None if diagonals is None else diagonals.models[row]
-                yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
+            chosen = [None] * len(used) if diagonals is None else [diagonals.models[row] for row in used]
+            yield from self.points_at(models.slopes(used, self), chosen, diagonals)
+
+    def points_at(
+        self, slopes: Array, chosen: Sequence[PointModel | None] | None = None, diagonals: Diagonals | None = None
+    ) -> Iterator[Point]:
+        """Yield the dual points with these slopes (see `Models.slopes`), some of which use a diagonal."""
+        with np.errstate(all="ignore"):
+            theta = self.loss.points(slopes, self.y, self.w, self.fit_intercept, self.outputs)
+        theta[~np.isfinite(theta).all(axis=1)] = 0.0
+        arguments = self.X, self.spread, self.norm, self.fit_intercept, self.outputs
+        points = self.arithmetic.points(self.loss, theta, self.y, self.w, *arguments)
+        for at, point, model in zip(theta, points, chosen or [None] * len(theta), strict=True):
+            yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
 
     def _move(self, point: Point, theta: Array, model: PointModel, diagonals: Diagonals) -> Point:
         """Return a dual point with the diagonal that it uses."""

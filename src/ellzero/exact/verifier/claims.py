@@ -18,8 +18,8 @@ from ellzero.exact.verifier.bounds import BUDGET_SLACK, Stated
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
+    check_entries,
     column_sizes,
-    digest,
     fingerprint_matrix,
     fingerprint_vector,
     require,
@@ -30,6 +30,7 @@ from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
 from ellzero.exact.verifier.families import Families, FamilyForm, GramPoint
 from ellzero.exact.verifier.growth import GrowthProof
 from ellzero.exact.verifier.losses import KNOWN, claimed_loss
+from ellzero.exact.verifier.models import Models
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.rules import NAMES as RULES
 from ellzero.exact.verifier.rules import read_rules
@@ -48,7 +49,7 @@ TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to th
 WHOLE, SIGNED = ("version", "n", "p", "k", "swap_size", "outputs"), ("objective", "lower_bound")
 NULLABLE = ("k", "budget", "swap_size", "bound", "free_bound", "threshold", "within")
 LEAST = {"n": 1, "p": 1, "swap_size": 1, "outputs": 1}
-NUMBERS = ("n", "p", "outputs", "lambda_0", "lambda_1", "lambda_2", "gap_asked", "unit", *NULLABLE, *SIGNED)
+NUMBERS = ("n", "p", "outputs", "lambda_0", "lambda_1", "lambda_2", "gap_asked", *NULLABLE, *SIGNED)
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": tuple(KNOWN), "storage": ("dense", "sparse")}
 TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "digest")
 FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS, "status"}
@@ -57,13 +58,14 @@ LONGEST_LABEL = 1000  # characters
 MOST_NODES = 2**22
 LARGEST_PRICE = 1e100  # and the inverse of the least: ratios of gains to prices stay numbers
 
-FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
+FLOATS, SHARES, INTEGERS = ("float64",), ("float64", "uint16"), ("int8", "int16", "int32", "int64")
 KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (types, names of the sizes): arrays
     (INTEGERS, ("nodes",)): ("parent", "branch", "side", "row"),
     (INTEGERS, ("members",)): ("block_members",),
     (INTEGERS, ("blocks",)): ("block_ends",),
-    (HALVES, ("points", "rows")): ("alpha", "alpha_rest"),
-    (INTEGERS, ("points",)): ("point_diagonal", "model_ends"),
+    (SHARES, ("points", "rows")): ("alpha",),
+    (INTEGERS, ("points",)): ("model_ends", "point_diagonal", "point_form"),
+    (FLOATS, ("points",)): ("model_intercept", "model_scale"),
     (INTEGERS, ("model entries",)): ("model_columns",),
     (FLOATS, ("model entries",)): ("model_values",),
     (INTEGERS, ("diagonals",)): ("diagonal_ends",),
@@ -73,9 +75,6 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("form entries",)): ("form_members", "form_family"),
     (FLOATS, ("form entries",)): ("form_masses", "form_along", "form_ridges"),
     (FLOATS, ("families",)): ("form_rest",),
-    (INTEGERS, ("bounds of families",)): ("gram_node", "gram_form", "gram_ends"),
-    (INTEGERS, ("gram entries",)): ("gram_columns",),
-    (FLOATS, ("gram entries",)): ("gram_values",),
     (INTEGERS, ("enumerated",)): ("enumerated",),
     (FLOATS, ("n",)): ("weights", "growth_alpha"),
     (INTEGERS, ("growth entries",)): ("growth_columns",),
@@ -96,17 +95,21 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("redundant",)): ("redundant_node", "redundant_to"),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
-OF_OUTPUTS = ("coef", "intercept", "listed_coef", "listed_intercept")  # with several outputs, a number for each
+# With several outputs, these have a number for each.
+OF_OUTPUTS = ("coef", "intercept", "model_intercept", "listed_coef", "listed_intercept")
 # The arrays of a file: type and dimensions are known before an array is read, but for those that depend on the outputs.
-FORMS = {name: Form(types[0][0], None if name in OF_OUTPUTS else shape) for name, (types, shape) in ARRAYS.items()}
+FORMS = {
+    name: Form("".join(sorted({each[0] for each in types})), None if name in OF_OUTPUTS else shape)
+    for name, (types, shape) in ARRAYS.items()
+}
 FORMS |= {"classes": Form("iufbU", ("labels",))}
-NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
-OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized", "price", "group"}
+NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "support", "coef", "intercept"}
+MODELS = {"model_ends", "model_columns", "model_values", "model_intercept"}
+OPTIONAL = {"model_scale", "weights", "lower", "upper", "unpenalized", "price", "group"}
 # Either all of these or none are there.
-DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
-DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
+DIAGONALS = {"point_diagonal", "diagonal_ends", "diagonal_members", "diagonal_values"}
 FAMILIES = {"form_ends", "rest_ends", "form_members", "form_family", "form_masses", "form_along", "form_ridges", "form_rest"}
-FAMILIES |= {"gram_node", "gram_form", "gram_ends", "gram_columns", "gram_values", "enumerated"}
+FAMILIES |= {"point_form", "enumerated"}
 GROWTH = {"growth_alpha", "growth_columns", "growth_values"}
 LISTED = {"listed_node", "listed_ends", "listed_intercept", "listed_columns", "listed_coef", "redundant_node", "redundant_to"}
 RANGES: dict[str, tuple[int, str]] = {
@@ -118,9 +121,8 @@ RANGES: dict[str, tuple[int, str]] = {
     "rule_feature": (-1, "p"),
 }
 RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "group", "rule_members"), (0, "p"))
-RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
-RANGES |= dict.fromkeys(("form_members", "gram_columns"), (0, "p"))
-RANGES |= {"gram_node": (0, "nodes"), "gram_form": (0, "forms"), "enumerated": (0, "nodes")}
+RANGES |= dict.fromkeys(("diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
+RANGES |= {"form_members": (0, "p"), "model_columns": (0, "columns"), "point_form": (-1, "forms"), "enumerated": (0, "nodes")}
 RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
 
@@ -165,15 +167,7 @@ def check_header(header: Header, arrays: Arrays) -> None:
     require(read, f"version {version!r:.40} of certificates is not read here, only version {VERSION}.")
     loss = KNOWN.get(str(header.get("loss")), KNOWN["logistic"])  # one that is unknown is refused below
     numbers = (*NUMBERS, *loss.parameters)
-    fields = {*FIELDS, *numbers}
-    try:
-        found = digest(header, arrays)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
-    require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
-    missing, unknown = fields - header.keys(), header.keys() - fields
-    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
-    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
+    check_entries(header, arrays, {*FIELDS, *numbers})
     for name in numbers:
         value = header[name]
         if value is None and name in NULLABLE:
@@ -188,9 +182,6 @@ def check_header(header: Header, arrays: Arrays) -> None:
         require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
     require(all(header[name] > 0 for name in loss.parameters), "a parameter of the loss is not positive.")
     require(outputs > 1 or not loss.coupled, f"the {header['loss']} loss has one output only.")
-    least, most = (0.0, math.inf) if loss.of_numbers else (1.0 if outputs > 1 else 0.0, 1.0)
-    power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
-    require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     prover = header["prover"]
     named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
     require(named, f"prover is no short text: {prover!r:.40}.")
@@ -202,13 +193,14 @@ def check_header(header: Header, arrays: Arrays) -> None:
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
-    """Check types, shapes and ranges of the arrays; return them with 64 bits (but for alpha).
+    """Check types, shapes and ranges of the arrays; return them with 64 bits (but for alpha of the hinge).
 
     Arrays that the header does not ask for are refused: an unused array is a mistake or a trap.
     """
     needed, loss = set(NEEDED), claimed_loss(header)
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if not loss.of_numbers else set()
+    needed |= {"alpha"} if loss.has_kink else MODELS
     needed |= {"home"} if header["swap_size"] is not None else set()
     needed |= LISTED if lists_models(header) else set()
     needed |= {"price"} if header["budget"] is not None else set()
@@ -221,6 +213,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
     sizes, checked = {"n": header["n"], "p": header["p"], "rows": header["n"] * outputs, "outputs": outputs, "two": 2}, {}
+    sizes["columns"] = header["p"] * outputs
     for name in (name for name in ARRAYS if name in arrays):
         scalar = name == "intercept" and outputs == 1 and arrays[name].shape == (1,)
         array = arrays[name].reshape(()) if scalar else arrays[name]
@@ -229,9 +222,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
         fits = array.ndim == len(shape) and all(sizes.setdefault(s, d) == d for s, d in zip(shape, array.shape, strict=True))
         require(fits and array.dtype.name in types, f"{name} has the wrong shape {array.shape} or type {array.dtype!s:.40}.")
         if array.dtype.kind == "f":
-            # Sums of finite float32 numbers are finite in float64: row sums find other numbers without a mask of alpha's size.
-            total = array.sum(axis=-1, dtype=np.float64) if types is HALVES else array
-            good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
+            good = ~np.isnan(array) if name in ("lower", "upper") else np.isfinite(array)
             require_all(good, f"{name} contains numbers that are not finite")
         checked[name] = array.astype(np.int64) if array.dtype.kind == "i" else array
     for name, (low, high) in RANGES.items():
@@ -305,15 +296,6 @@ def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> 
     require_all(right, "spread is not that of the data")
 
 
-def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
-    """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
-    unit = float(header["unit"])
-    if claimed_loss(header).of_numbers or unit == 1.0:  # as it is for several outputs
-        return unit
-    heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
-    return np.where(target == heavier, unit, 1.0)
-
-
 def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Stated:
     """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
@@ -385,7 +367,6 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         counted=counted,
         low=arithmetic.numbers(low),
         high=arithmetic.numbers(high),
-        unit=dual_unit(header, target, w),
         outputs=outputs,
         rules=rules,
         blocked=blocked,
@@ -475,11 +456,13 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
     require(len(parent) <= MOST_NODES, f"the tree has more than {MOST_NODES} nodes: nothing is checked that would take days.")
-    rows = arrays["row"][arrays["row"] >= 0]
-    require(len(np.unique(rows)) == len(rows), "two nodes of the tree share a dual point.")
-    families = read_families(arrays, problem)
-    idle = (branch < 0) & (arrays["row"] < 0)
-    idle[[0] if families is None else [0, *families.points, *families.enumerated]] = False
+    row, models = arrays["row"], read_models(arrays, problem)
+    require(len(np.unique(row[row >= 0])) == np.count_nonzero(row >= 0), "two nodes of the tree share a dual point.")
+    families = read_families(arrays, problem, models)
+    idle = (branch < 0) & (row < 0)
+    idle[[0] if families is None else [0, *families.enumerated]] = False
+    if families is not None:
+        row = np.where(np.isin(np.arange(len(row)), list(families.points)), -1, row)
     twice = idle & np.append(False, idle[parent[1:]])
     require(not twice[parent[1:]].any(), "a node of the tree that says nothing has children.")
     members, ends = arrays["block_members"] * problem.outputs, arrays["block_ends"]
@@ -488,12 +471,27 @@ def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
     whole = problem.counted[members].all() and (problem.group is None or (problem.group[members] == members).all())
     require(branch[0] == -1 and whole, "the tree splits what cannot be split.")
-    points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
-    return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points, families)
+    points = models, read_diagonals(arrays, models), families
+    return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), row, *points)
 
 
-def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
-    """Return the diagonals and the models of dual points; refuse them if they are malformed."""
+def read_models(arrays: Arrays, problem: Stated) -> Models:
+    """Return the models of dual points; refuse them if they are malformed."""
+    none, scale = np.zeros(0, dtype=np.int64), arrays.get("model_scale")
+    if "alpha" in arrays:
+        return Models(none, none, np.zeros(0), np.zeros((0, 0)), scale, arrays["alpha"])
+    ends, columns, values = (arrays[f"model_{name}"] for name in ("ends", "columns", "values"))
+    sizes = np.diff(ends, prepend=0)
+    whole = (sizes >= 0).all() and sizes.sum() == len(columns)
+    require(whole, "the models are malformed: each must end where it begins or later, and the last with the entries.")
+    require((Blocks.of(columns, sizes).sizes == sizes).all(), "a model lists a feature twice.")
+    intercept = arrays["model_intercept"].reshape(len(ends), problem.outputs)
+    require(problem.fit_intercept or not intercept.any(), "a model of a dual point has an intercept, the problem has none.")
+    return Models(ends, columns, values, intercept, scale)
+
+
+def read_diagonals(arrays: Arrays, models: Models) -> Diagonals | None:
+    """Return the diagonals, and the models of the dual points that use one; refuse them if they are malformed."""
     if "diagonal_ends" not in arrays:
         return None
     ends, members, values = (arrays[f"diagonal_{name}"] for name in ("ends", "members", "values"))
@@ -501,14 +499,12 @@ def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
     ascending = all((np.diff(each) > 0).all() and 0 < len(each) <= MOST_COLUMNS for each in columns)
     require(ascending, f"a diagonal is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
     require_all(values >= 0.0, "diagonal_values contains negative numbers")
-    used, coef = (cut(arrays["model_ends"], arrays[f"model_{name}"], "models") for name in ("columns", "values"))
-    sizes = np.diff(arrays["model_ends"], prepend=0)
-    require((Blocks.of(arrays["model_columns"], sizes).sizes == sizes).all(), "a model lists a feature twice.")
-    rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
-    return Diagonals(columns, entries, [PointModel(*row) if row[0] >= 0 else None for row in rows])
+    chosen = arrays["point_diagonal"].tolist()
+    used = [PointModel(each, *models.model(point)) if each >= 0 else None for point, each in enumerate(chosen)]
+    return Diagonals(columns, entries, used)
 
 
-def read_families(arrays: Arrays, problem: Stated) -> Families | None:
+def read_families(arrays: Arrays, problem: Stated, models: Models) -> Families | None:
     """Return the forms of families, the bounds that use them and the nodes that are enumerated; refuse what is malformed."""
     if "form_ends" not in arrays:
         return None
@@ -524,13 +520,11 @@ def read_families(arrays: Arrays, problem: Stated) -> Families | None:
     require(named, "a form is malformed: it names a family that it does not have.")
     for name in ("form_masses", "form_ridges", "form_rest"):
         require_all(arrays[name] >= 0.0, f"{name} contains negative numbers")
-    nodes, enumerated = arrays["gram_node"], arrays["enumerated"]
-    once = (np.diff(nodes) > 0).all() and (np.diff(enumerated) > 0).all()
-    require(once, "gram_node or enumerated is not in ascending order.")
-    used, coef = (cut(arrays["gram_ends"], arrays[f"gram_{name}"], "bounds of families") for name in ("columns", "values"))
-    require(all((np.diff(each) > 0).all() for each in used), "gram_columns is not in ascending order.")
-    points = zip(nodes.tolist(), arrays["gram_form"].tolist(), used, coef, strict=True)
-    return Families(forms, {node: GramPoint(*point) for node, *point in points}, frozenset(enumerated.tolist()))
+    enumerated, row = arrays["enumerated"], arrays["row"]
+    require((np.diff(enumerated) > 0).all(), "enumerated is not in ascending order.")
+    form = np.append(arrays["point_form"], -1)  # the last one: of nodes without a point
+    points = {node: GramPoint(form[row[node]], *models.model(row[node])) for node in np.flatnonzero(form[row] >= 0).tolist()}
+    return Families(forms, points, frozenset(enumerated.tolist()))
 
 
 def cut(ends: NDArray[Any], values: NDArray[Any], what: str) -> list[NDArray[Any]]:

@@ -52,6 +52,18 @@ def digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
     return sha.hexdigest()
 
 
+def check_entries(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], fields: set[str]) -> None:
+    """Refuse a certificate that was altered, or whose header has other entries than its format."""
+    try:
+        found = digest(header, arrays)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
+    require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
+    missing, unknown = fields - header.keys(), header.keys() - fields
+    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
+    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
+
+
 def fingerprint_vector(v: ArrayLike) -> str:
     """Return the checksum of a vector's shape and float64 values, such as those of the encoded target."""
     values = np.asarray(v, dtype=np.float64) + 0.0  # -0.0 and 0.0 are the same number: both become 0.0
@@ -148,6 +160,14 @@ def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
     for start in range(0, p, step):
         part = slice(start, min(start + step, p))
         yield part, dense(matrix[:, part])
+
+
+def selected(matrix: Any, columns: NDArray[np.int64]) -> Iterator[tuple[slice, Array]]:
+    """Yield dense float64 blocks of some columns, in this order, and their places among them."""
+    step = max(1, CHUNK_BYTES // (8 * max(matrix.shape[0], 1)))
+    for start in range(0, len(columns), step):
+        part = slice(start, start + step)
+        yield part, dense(matrix[:, columns[part]])
 
 
 def chunk_width(matrix: Any) -> int:

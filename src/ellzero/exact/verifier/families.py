@@ -45,6 +45,7 @@ LAST_FEATURES = 3  # that are enumerated
 MOST_CANDIDATES = 256  # supports that are computed from the rows
 BLOCK_BYTES = 64 * 2**20
 ROWS = 1024  # of a block of sums
+SHARE_OF_DIVISION = 2.0**-12  # times the error of an entry: above the rounding of x / spread
 
 
 class Equations(NamedTuple):
@@ -193,7 +194,7 @@ class Families:
         total = rest.copy()
         np.add.at(total, family, mass)
         total = np.where(total > 0, total, 1)
-        # 1. v = c - P b, and what is taken beside it: b'P b / 2.
+        # 1. v = c - P b, and the rest: b'P b / 2.
         gram = system.gram[np.ix_(features, features)]
         drawn = rest * 0
         np.add.at(drawn, family, d * u * b)
@@ -338,23 +339,29 @@ def normal_equations(X: Any, y: Array, w: Array, spread: Array, centred: bool, u
             np.zeros((left.shape[1], right.shape[1])),
         )
 
-    def about_mean(z: Array) -> tuple[Array, Array]:
-        mean = product(w[:, None], z)[0] / total if centred else np.zeros(z.shape[1])
-        size = np.sqrt(((z * root[:, None]) ** 2).sum(axis=0)) + np.abs(mean) * math.sqrt(total)
-        return (z - mean) * root[:, None], size
+    error = 4.0 * (ROWS + n / ROWS + 64) * unit
+
+    def about_mean(z: Array, least: float = 0.0) -> tuple[Array, Array]:
+        """Return columns less their means, and their sizes, of which `least` is a share of those about zero."""
+        whole = np.sqrt(((z * root[:, None]) ** 2).sum(axis=0))
+        if not centred:
+            return z * root[:, None], whole
+        mean = product(w[:, None], z)[0] / total
+        rest = (z - mean) * root[:, None]
+        share = max(least, math.sqrt(error))
+        return rest, np.sqrt((rest * rest).sum(axis=0)) + share * (whole + np.abs(mean) * math.sqrt(total))
 
     width = max(1, BLOCK_BYTES // (8 * n))
     parts = [slice(start, min(start + width, p)) for start in range(0, p, width)]
     with np.errstate(all="ignore"):  # what is not finite proves nothing
         target, size = about_mean(y[:, None])
         for k, part in enumerate(parts):
-            mine, sizes[part] = about_mean(dense(X[:, part]) / spread[part])
+            mine, sizes[part] = about_mean(dense(X[:, part]) / spread[part], SHARE_OF_DIVISION)
             gram[part, part], cross[part] = product(mine, mine), product(mine, target)[:, 0]
             for other in parts[:k]:
                 gram[part, other] = product(mine, about_mean(dense(X[:, other]) / spread[other])[0])
                 gram[other, part] = gram[part, other].T
         square = float(product(target, target)[0, 0])
-    error = 4.0 * (ROWS + n / ROWS + 64) * unit
     return Equations(gram, cross, square, sizes * (1.0 + 64 * unit * ROWS), float(size[0]) * (1.0 + 64 * unit * ROWS), error)
 
 
@@ -366,7 +373,7 @@ def eliminated(matrix: Array, slopes: Array, base: Any) -> tuple[Array, Array, A
 
 
 def completions(matrix: Array, slopes: Array, base: Any, count: int, below: Any) -> Any:
-    """Yield the least objectives of supports of so many columns, part by part, and the supports that are below a level."""
+    """Yield the least objectives of supports of that many columns, part by part, and the supports that are below a level."""
     pivots = np.diag(matrix)
     if not (pivots > 0).all():  # the ridge is lost in rounding
         yield -math.inf, []
@@ -392,7 +399,7 @@ def completions(matrix: Array, slopes: Array, base: Any, count: int, below: Any)
 
 @lru_cache
 def subsets(size: int, most: int) -> Subsets:
-    """Return the subsets of so many members with at most so many in them."""
+    """Return the subsets of that many members with at most this many in them."""
     codes = np.arange(2**size)
     masks = (codes >> np.arange(size)[:, None]) & 1
     counts = masks.sum(axis=0)

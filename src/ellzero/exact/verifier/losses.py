@@ -14,11 +14,14 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlog1py, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 from ellzero.exact.verifier.balancing import balance, class_point
 
 Array = NDArray[Any]
+RARE = 2.0**-45  # a class that weighs less than this part of the other: beside it, all rows of the other are the same
+LEVELLINGS = 3
+LEAST_SHARE = 2.0**-900  # of a row: the logarithm of a smaller one would lose its digits
 LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
 
 
@@ -39,6 +42,7 @@ class LossTerms(ABC):
     of_numbers: ClassVar[bool] = False  # y is a number, otherwise a label
     coupled: ClassVar[bool] = False  # the outputs are classes, of which each row has one
     constant_curvature: ClassVar[bool] = False  # which diagonals may move
+    has_kink: ClassVar[bool] = False  # where its slope is not a number
     parameters: ClassVar[tuple[str, ...]] = ()  # positive numbers of the header
     signs: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # y of rows that do not have a label, and of those that do
 
@@ -61,6 +65,14 @@ class LossTerms(ABC):
     @abstractmethod
     def _inside(self, alpha: Array, y: Array, w: Array) -> Array:
         """Return the points of the domain that are nearest to w alpha, times y for labels."""
+
+    @abstractmethod
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        """Return alpha of models with these predictions, one in a row: -f'(eta, y), times y for labels; of classes, shares."""
+
+    @abstractmethod
+    def levelled(self, alpha: Array, y: Array, w: Array, outputs: int) -> Array:
+        """Return alpha of one output, nearly so that w alpha, times y for labels, sums to zero: lowered, or moved."""
 
     def ends(self, error: Array, y: Array) -> list[Array]:
         """Return the changes of eta, up to `error`, of which one makes the loss largest: it is convex."""
@@ -97,6 +109,7 @@ class TermsOfLabels(LossTerms):
 
     largest: ClassVar[float] = 1.0  # alpha
     at_zero: ClassVar[float] = 1.0
+    has_margin: ClassVar[bool] = True  # it is zero where y eta >= 1
 
     def _least(self, y: Array, w: Array, fit_intercept: bool) -> float:
         if not fit_intercept:
@@ -108,6 +121,18 @@ class TermsOfLabels(LossTerms):
     def _of_share(self, share: float) -> float:
         """Return the least weighted loss where the rarer class has this share of the weight."""
 
+    def levelled(self, alpha: Array, y: Array, w: Array, outputs: int) -> Array:
+        sides = [y > 0.0, y <= 0.0]
+        weights, sums = [float(w[side].sum()) for side in sides], [alpha[:, side] @ w[side] for side in sides]
+        heavy = int(weights[1] > weights[0])
+        if self.has_margin and outputs == 1 and 0.0 < weights[1 - heavy] < RARE * weights[heavy]:
+            # Of the heavy class, 1 - y eta is nothing but rounding. Without features all its rows have the same share.
+            share = np.minimum(sums[1 - heavy] / weights[heavy], 1.0)
+            return np.where(sides[heavy], share[:, None], alpha)
+        least = np.minimum(*sums)
+        up, down = (np.where(total > 0.0, least / total, 1.0)[:, None] for total in sums)
+        return alpha * np.where(sides[0], up, down)
+
     def _inside(self, alpha: Array, y: Array, w: Array) -> Array:
         return np.asarray(y * (w * np.clip(alpha, 0.0, self.largest)))
 
@@ -117,6 +142,13 @@ class LogisticTerms(TermsOfLabels):
 
     name = "logistic"
     at_zero = math.log(2.0)
+    has_margin = False
+
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        return np.asarray(expit(-y * eta))
+
+    def _inside(self, alpha: Array, y: Array, w: Array) -> Array:
+        return super()._inside(np.where(alpha < LEAST_SHARE, 0.0, alpha), y, w)
 
     def _of_share(self, share: float) -> float:
         return float(-xlogy(share, share) - xlog1py(1.0 - share, -share))
@@ -148,6 +180,9 @@ class SquaredHingeTerms(TermsOfLabels):
     name = "squared_hinge"
     largest = math.inf
 
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        return np.asarray(2.0 * np.maximum(1.0 - y * eta, 0.0))
+
     def _of_share(self, share: float) -> float:
         return 4.0 * share * (1.0 - share)
 
@@ -169,6 +204,10 @@ class HingeTerms(TermsOfLabels):
     """max(0, 1 - y eta)."""
 
     name = "hinge"
+    has_kink = True
+
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        raise NotImplementedError  # its kink has many
 
     def _of_share(self, share: float) -> float:
         return 2.0 * share
@@ -193,6 +232,12 @@ class SquaredErrorTerms(LossTerms):
     name = "squared_error"
     of_numbers = True
     constant_curvature = True
+
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        return y - eta
+
+    def levelled(self, alpha: Array, y: Array, w: Array, outputs: int) -> Array:
+        return np.asarray(alpha - (alpha @ w / w.sum())[:, None])
 
     def _least(self, y: Array, w: Array, fit_intercept: bool) -> float:
         # The weights of a file need not sum to exactly one, and a mean may be large: both must not pass for a loss.
@@ -225,6 +270,14 @@ class HuberTerms(LossTerms):
 
     def __init__(self, delta: float) -> None:
         self.delta = delta
+
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        return np.clip(y - eta, -self.delta, self.delta)
+
+    def levelled(self, alpha: Array, y: Array, w: Array, outputs: int) -> Array:
+        for _ in range(LEVELLINGS):  # what is clipped moves the mean again
+            alpha = np.clip(alpha - (alpha @ w / w.sum())[:, None], -self.delta, self.delta)
+        return alpha
 
     def _least(self, y: Array, w: Array, fit_intercept: bool) -> float:
         at = y - y[np.argmax(w)]  # a large mean must not cost the residuals digits
@@ -277,6 +330,14 @@ class MultinomialTerms(LossTerms):
     name = "multinomial"
     coupled = True
     signs = (0.0, 1.0)
+
+    def slopes(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        each = eta.reshape(len(eta), outputs, -1)
+        shares = np.exp(each - each.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True)).reshape(eta.shape)
+
+    def levelled(self, alpha: Array, y: Array, w: Array, outputs: int) -> Array:
+        raise NotImplementedError  # classes are balanced all together
 
     def least(self, y: Array, w: Array, fit_intercept: bool, outputs: int = 1) -> float:
         shares = (w * y).reshape(outputs, -1).sum(axis=1)

@@ -46,8 +46,8 @@ class VerificationReport:
     problem that the reader stated: `differences` says where it differs. `valid` is true for the first one only.
 
     `lower_bound` is derived by the verifier and does not depend on the claims in the file. With `swap_size` it holds for the
-    models that a swap of at most so many features leads to, otherwise for all models. `problem` says in words what the proof is
-    about: loss, penalties, limits, bounds, weights and exempt features. `gap` is relative to the objective or, where that is
+    models that a swap of at most this many features leads to, otherwise for all models. `problem` says in words what the proof
+    is about: loss, penalties, limits, bounds, weights and exempt features. `gap` is relative to the objective or, where that is
     mere rounding, to the objective of the null model.
 
     Of alternatives, `models` is how many are listed and `threshold` the objective up to which they are; none is missing below
@@ -240,12 +240,12 @@ def wider_gap(header: Header, expected: Mapping[str, Any], gap: float) -> list[s
 
 
 def is_above(gap: float, asked: float) -> bool:
-    """Return whether a gap is not the one that was asked for, nor less."""
+    """Return whether a gap is not the one that was requested, nor less."""
     return gap > asked * (1.0 + 1e-6) + 1e-12
 
 
 def differing_threshold(header: Header, found: Objective, scale: float) -> list[str]:
-    """Return that the threshold is not as far above the objective as was asked for, if so."""
+    """Return that the threshold is not as far above the objective as was requested, if so."""
     within = header["within"]
     if within is None:
         return []
@@ -293,7 +293,7 @@ def faults_of(header: Header, found: Objective, lower: float, gap: float, scale:
     if header["status"] == "complete" and is_above(gap, asked):
         faults.append(f"the status is 'complete', but models may be missing above {lower:.15g}.")
     if header["status"] == "optimal" and is_above(gap, asked):
-        faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {asked:.6g} as asked for.")
+        faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {asked:.6g} as requested.")
     return faults
 
 

@@ -57,13 +57,13 @@ class StatedRules:
         owner, place = states.owner[ours], place[ours]
         at = np.full((len(states.node), len(self.known)), OUT, dtype=np.int8)
         at[owner, place] = np.where(states.inside[ours], IN, OPEN)
-        left = self._settle(at)
+        left = self.settle(at)
         found = np.full(len(states.index), OPEN, dtype=np.int8)
         found[ours] = at[owner, place]
         states = replace(states, inside=states.inside | (found == IN))
         return states.keep(found != OUT).only(left)
 
-    def _settle(self, at: Array) -> Mask:
+    def settle(self, at: Array) -> Mask:
         """Decide what follows, one row for each region; return which regions contradict nothing."""
         feature, members = self.places
         left = np.ones(len(at), dtype=bool)
@@ -88,8 +88,9 @@ class StatedRules:
 
 def read_rules(arrays: dict[str, NDArray[Any]], outputs: int) -> StatedRules | None:
     """Return the statements of a certificate, None if it has none; refuse what is no statement about features."""
-    if "rule_feature" not in arrays:
+    if not arrays.keys() & set(NAMES):
         return None
+    require(arrays.keys() >= set(NAMES), "some arrays of the rules are missing.")
     feature, low, high, ends, members = (arrays[name] for name in NAMES)
     sizes = np.diff(ends, prepend=0)
     require(len(ends) > 0 and (sizes > 0).all() and ends[-1] == len(members), "rule_ends is not that of the members of rules.")

@@ -15,9 +15,9 @@ Rows that agree on the columns of a support form a cell, which holds P rows with
 
        D = E - max(B S, A S),       S = sum_j max(l_j v_j, u_j v_j).
 
-   Of features of which at most so many have points, S takes the largest terms only, less the price of each. The numbers r_i are
+   Of features of which only some may have points, S takes the largest terms only, less the price of each. The numbers r_i are
    those of any model: r_i = 1 / (1 + exp(y_i eta_i)), with those of one label made smaller by one factor, so that they sum to
-   zero. Where the intercept is a number of points, it is the coefficient of a column of ones: then the r_i stay as they are.
+   zero. Where the intercept is a number of points, it is the coefficient of a column of ones: then the r_i stay unchanged.
 
 Rounding: the factor exists exactly, and the numbers here are those of that point with few relative errors. What sums over cells
 make of these errors is taken off.
@@ -66,7 +66,7 @@ def dual_point(P: Array, N: Array, eta: Array, balanced: bool) -> tuple[Array, A
 
 
 class Limits(NamedTuple):
-    """What a card may do: a scale from `least` to `most`, and at most so many columns, that for the intercept included."""
+    """What a card may do: a scale from `least` to `most`, and at most this many columns, that for the intercept included."""
 
     least: float
     most: float
@@ -123,7 +123,7 @@ class DistinctRows:
         return [int(each) + 1 for each in self.X.max(axis=0, initial=1)]
 
     def cost(self, columns: int) -> float:
-        """Return the price of so many columns, that for the intercept included."""
+        """Return the price of that many columns, that for the intercept included."""
         return self.price * (columns - (self.ones >= 0))
 
     @property

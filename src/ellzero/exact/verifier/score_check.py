@@ -22,8 +22,18 @@ from numpy.typing import NDArray
 from ellzero.base.devices import at_hand
 from ellzero.base.imports import whole_imports
 from ellzero.base.reading import Form, Malformed, check_forms, read_archive
-from ellzero.exact.verifier.data import Refused, as_matrix, dense, digest, fingerprint_matrix, fingerprint_vector, require
+from ellzero.exact.verifier.data import (
+    Refused,
+    as_matrix,
+    check_entries,
+    dense,
+    fingerprint_matrix,
+    fingerprint_vector,
+    require,
+)
+from ellzero.exact.verifier.rules import IN, OPEN, OUT, claimed_statements, describe_rules, read_rules, stated_rules
 from ellzero.exact.verifier.score_bounds import EPS, Counts, DistinctRows, Limits
+from ellzero.exact.verifier.statement import LONGEST_LIST, column_names
 
 FORMAT = "ellzero score"
 MOST_POINTS, MOST_COLUMNS, MOST_CELLS = 1000, 63, 12
@@ -49,10 +59,16 @@ FORMS = {
     "box_lower": Form("i", ("boxes", "size")),
     "box_upper": Form("i", ("boxes", "size")),
     "box_points": Form("f", ("boxes", "size + 1"), finite=True),
-    "exclusive_ends": Form("i", ("sets + 1",), starts_of="exclusive"),
-    "exclusive": Form("i", ("excluded",), low=0, high="columns"),
 }
-OPTIONAL = {"weights": Form("f", ("n",), low=0.0, finite=True), "classes": Form("iufbU", ("two",))}
+OPTIONAL = {
+    "weights": Form("f", ("n",), low=0.0, finite=True),
+    "classes": Form("iufbU", ("two",)),
+    "rule_feature": Form("i", ("rules",), low=-1, high="p"),
+    "rule_low": Form("i", ("rules",), low=0),
+    "rule_high": Form("i", ("rules",), low=0),
+    "rule_ends": Form("i", ("rules",), low=0),
+    "rule_members": Form("i", ("rule members",), low=0, high="p"),
+}
 LARGEST = 1e300
 
 
@@ -73,14 +89,7 @@ def read_score(certificate: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]
 def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse claims that are not of the right type, shape and range."""
     require(type(header.get("version")) is int and header["version"] == 1, "only version 1 of score certificates is read here.")
-    missing, unknown = FIELDS - header.keys(), header.keys() - FIELDS
-    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
-    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
-    try:
-        found = digest(header, arrays)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
-    require(header["digest"] == found, "the digest does not match: the certificate was altered or damaged.")
+    check_entries(header, arrays, FIELDS)
     for name in ("n", "p", "k"):
         value = header[name]
         require(type(value) is int and 1 <= value < 2**31, f"{name} is no usable number: {value!r:.40}.")
@@ -107,8 +116,8 @@ def check_claims(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Non
         OPTIONAL["classes"].check_header("classes", arrays["classes"].dtype, arrays["classes"].shape, sizes)
     except Malformed as error:
         raise Refused(f"{error}.") from None
-    for one, other in (("model_ends", "model_intercepts"), ("exclusive_ends", None)):
-        require(other is None or len(arrays[one]) == len(arrays[other]) + 1, f"{one} does not have an end for each model.")
+    same = len(arrays["model_ends"]) == len(arrays["model_intercepts"]) + 1
+    require(same, "model_ends does not have an end for each model.")
     require(len(np.unique(arrays["classes"])) == 2, "classes lists a label twice.")
 
 
@@ -135,11 +144,14 @@ class ScoreProof:
         self.level = float(self.header["lower_bound"])
         self.enough = -math.inf  # bounds below it leave the gap open
         self.low, self.high = (arrays[f"points_{side}"].astype(np.int64) for side in ("lower", "upper"))
+        self.rules = read_rules(arrays, 1)
+        # Then supports are those of the scores, each size by itself, and other boxes of points say nothing about one.
+        self.by_size = self.rules is not None or self.rows.price > 0.0
         self.conflict: NDArray[np.bool_] | None = None
-        if len(arrays["exclusive"]):
+        pairs = [sorted(members) for feature, _, high, members in claimed_statements(arrays) if feature < 0 and high == 1]
+        if pairs:
             self.conflict = np.zeros((p + 1, p + 1), dtype=bool)
-            for start, end in zip(arrays["exclusive_ends"][:-1], arrays["exclusive_ends"][1:], strict=True):
-                members = arrays["exclusive"][start:end]
+            for members in pairs:
                 self.conflict[np.ix_(members, members)] = True
             np.fill_diagonal(self.conflict, False)
         self.null_intercept = math.log(float(self.rows.P.sum()) / float(self.rows.N.sum()))
@@ -161,12 +173,19 @@ class ScoreProof:
         inside = (points != 0) & (points >= self.low[support]) & (points <= self.high[support])
         require(inside.all(), "the score has points that are zero or out of their range.")
         require(self.limits.least <= header["scale"] <= self.limits.most, "the scale is not between min_scale and max_scale.")
-        require(not self.breaks(support), "the score uses two columns that exclude each other.")
+        require(self.obeys(support), "the score breaks a rule.")
         return self.objective(support, points, float(header["scale"]), float(header["intercept"]))
 
-    def breaks(self, support: Any) -> bool:
-        """Return whether two columns of a support exclude each other."""
-        return self.conflict is not None and bool(self.conflict[np.ix_(support, support)].any())
+    def obeys(self, support: Any) -> bool:
+        """Return whether a support obeys the rules."""
+        return self.rules is None or self.rules.hold(np.isin(np.arange(self.header["p"] + 1), support))
+
+    def possible(self, inside: tuple[int, ...], maybe: tuple[int, ...]) -> bool:
+        """Return whether the rules leave anything of a node."""
+        if self.rules is None:
+            return True
+        states = np.where(np.isin(self.rules.known, inside), IN, np.where(np.isin(self.rules.known, maybe), OPEN, OUT))
+        return bool(self.rules.settle(states[None, :].astype(np.int8))[0])
 
     def read_listed(self) -> dict[tuple[int, ...], int]:
         """Return the place of each listed support; each is in ascending order, after which there is -1."""
@@ -210,7 +229,7 @@ class ScoreProof:
         start, end = self.arrays["model_ends"][model : model + 2].tolist()
         used, values = self.arrays["model_columns"][start:end], self.arrays["model_values"][start:end]
         point = used, values, float(self.arrays["model_intercepts"][model])
-        if self.breaks(list(inside)):
+        if not self.possible(inside, maybe):
             return math.inf
         return self.rows.region_bound(point, list(inside), list(maybe), (self.low, self.high, self.limits))
 
@@ -218,16 +237,16 @@ class ScoreProof:
         """Return the least bound of the supports of a node."""
         top, least = min(self.k, len(inside) + len(maybe)), math.inf
         require(self.header["k"] <= MOST_CELLS, f"supports of more than {MOST_CELLS} columns are not run through here.")
-        if self.breaks(list(inside)):
+        if not self.possible(inside, maybe):
             return math.inf
-        # A larger support holds the smaller ones, since no points are points; but columns that exclude others may have no room,
-        # and columns have prices.
-        smaller = self.conflict is not None or self.rows.price > 0.0
-        for size in range(len(inside) if smaller else top, top + 1):
+        # Without rules and prices a larger support holds the scores of smaller ones, since no points are points.
+        for size in range(len(inside) if self.by_size else top, top + 1):
             cost = self.rows.cost(size)
             level = self.level - cost + 4.0 * EPS * (self.level + cost)  # not below the exact difference
             for count, found in self.rows.open_supports(list(inside), list(maybe), size, level, self.conflict):
                 self.supports += count
+                if self.rules is not None:
+                    found = found[[self.obeys(support) for support in found]]
                 if len(found):
                     least = min(least, self.close(np.sort(found, axis=1)))
         return least
@@ -255,6 +274,8 @@ class ScoreProof:
             return -math.inf
         points = self.arrays["box_points"][which][:, [*range(size), self.k]]
         bounds = self.rows.boxes_bound(support, points, low, high, self.limits)
+        if self.by_size:
+            bounds[((low == 0) & (high == 0))[:, support != self.rows.ones].any(axis=1)] = math.inf
         if self.header["threshold"] is not None:
             single = (low == high).all(axis=1) & ~(bounds >= self.level)
             for row in low[single]:
@@ -315,7 +336,9 @@ def read_score_data(header: dict[str, Any], arrays: dict[str, NDArray[Any]], X: 
     return ExactRows.exactly(*data)
 
 
-def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expected: Mapping[str, Any]) -> list[str]:
+def expectations(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], expected: Mapping[str, Any], names: list[str]
+) -> list[str]:
     """Return where a certificate differs from the settings that the reader states."""
     out = []
     for name, value in expected.items():
@@ -324,6 +347,8 @@ def expectations(header: dict[str, Any], arrays: dict[str, NDArray[Any]], expect
             found: Any = "another"
         elif name in ("k", "min_scale", "max_scale", "lambda_0", "whole_intercept", "gap_asked", "threshold"):
             found, same = header[name], header[name] == value
+        elif name == "rules":
+            found, same = "another", claimed_statements(arrays) == stated_rules(value, np.arange(header["p"]), names, [])
         else:
             out.append(f"{name} is not a setting of a score card.")
             continue
@@ -346,8 +371,7 @@ def describe_score(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> l
     ]
     if header["lambda_0"]:
         lines.append(f"a price of {header['lambda_0']:g} for each column")
-    if len(arrays["exclusive"]):
-        lines.append(f"at most one column of each of {len(arrays['exclusive_ends']) - 1} sets")
+    lines += describe_rules(arrays, LONGEST_LIST)
     return lines + ["with weights of the rows"] * ("weights" in arrays)
 
 
@@ -372,7 +396,7 @@ def check_score(
     proof.walk()
     lower = min(max(proof.least, 0.0), claimed, top)  # no loss is below zero
     gap = max(0.0, top - lower) / scale
-    reasons = proof.reasons + ([] if expected is None else expectations(header, arrays, expected))
+    reasons = proof.reasons + ([] if expected is None else expectations(header, arrays, expected, column_names(data[0])))
     if abs(header["objective"] - objective) > TOLERANCE * scale:
         reasons.append(f"the score's loss is {objective:.15g}, not {header['objective']:.15g} as claimed.")
     if claimed > lower + TOLERANCE * scale:

@@ -18,7 +18,7 @@ ARITHMETIC = Exact()
 
 @dataclass(frozen=True, eq=False)
 class ExactRows(DistinctRows):
-    """The distinct rows, with rational numbers in the place of float64."""
+    """The distinct rows, with rational numbers instead of float64."""
 
     @staticmethod
     def exactly(X: NDArray[np.uint8], y: Array, weights: Array | None, price: float, ones: int) -> ExactRows:

@@ -9,13 +9,13 @@ from itertools import islice, tee
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero.exact.verifier.arithmetic import Point
 from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.families import Families
+from ellzero.exact.verifier.models import Models
 from ellzero.exact.verifier.regions import Blocks, Index, State, States
 
 Report = Callable[[float], None]
@@ -42,9 +42,8 @@ class Tree:
     branch: Index  # one of the blocks, -1 if nothing is decided
     side: Index
     blocks: Blocks
-    row: Index
-    alpha: NDArray[Any]
-    rest: NDArray[Any] | None  # the further digits of alpha
+    row: Index  # of the models, -1: none
+    models: Models
     diagonals: Diagonals | None = None
     families: Families | None = None
 
@@ -80,7 +79,7 @@ class Tree:
         # Points are made for many nodes at once, some batches ahead.
         batches, ahead = tee(waiting.batches(children, problem.width))
         rows = (int(self.row[node]) for batch in ahead for node in batch)
-        points = problem.points(self.alpha, self.rest, rows, self.diagonals)
+        points = problem.points(self.models, rows, self.diagonals)
         done = 0
         for part in (part for batch in batches for part in waiting.parts(batch, self.parent)):
             known = {node: point for node, point in zip(part, islice(points, len(part)), strict=True) if point is not None}

@@ -1,0 +1,1 @@
+"""Score cards against brute force, and their certificates after changes."""
