@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-rules bench-outputs bench-multiclass bench-certified bench-exact bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-proofs bench-groups bench-rules bench-outputs bench-multiclass bench-certified bench-exact bench-tables bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -83,6 +83,9 @@ bench-alternatives: $(VENV)/.built
 # Rules on features, against enumeration and SCIP, and products of columns; needs pyscipopt.
 bench-rules: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.rules $(BENCH)
+# Sizes of certificates, and seconds to save and verify them; ELLZERO_DATA names the folder with the real data.
+bench-proofs: $(VENV)/.built
+	$(BIN)/python -m benchmarks.proofs $(BENCH)
 
 # FasterRisk lives in an environment of its own: ELLZERO_FASTERRISK_PYTHON names its interpreter.
 bench-scores: $(VENV)/.built $(VENV)/.peers
@@ -91,6 +94,10 @@ bench-scores: $(VENV)/.built $(VENV)/.peers
 # El0ps lives in an environment of its own (ELLZERO_EL0PS_PYTHON names its interpreter); ELLZERO_DATA names the folder with real data.
 bench-exact: $(VENV)/.built
 	$(BIN)/python -m benchmarks.exact $(BENCH)
+
+# ELLZERO_DATA names the folder with real data.
+bench-tables: $(VENV)/.built
+	$(BIN)/python -m benchmarks.tables $(BENCH)
 
 # The MIP solvers come with the test extra. BENCH="--only direct --limit 300" is one section with a limit of one's own.
 bench-mip: $(VENV)/.built

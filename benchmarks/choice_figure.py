@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["draw"]
 
 COLUMNS = 7
-OURS, THEIRS, OLD = "#1f6fd1", "#d9822b", "#8a94a0"
+OURS, THEIRS, OTHER = "#1f6fd1", "#d9822b", "#8a94a0"
 MARK: dict[str, Any] = {"markersize": 7.0, "markeredgecolor": "white", "zorder": 5, "linestyle": "none"}
 TITLES = {"tuned": "tuned on", "once": "looked at once", "regression": "regression"}
 
@@ -44,14 +44,14 @@ def draw(records: Path, target: Path) -> None:
 def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
     """Draw one set: the curves of both tools, and what each of them chose, all as means over the splits that have curves."""
     found = entry["found"]
-    ax.plot(*stepped([record["curve"] for record in found["new"] if "curve" in record]), color=OURS, label="L0, by size")
+    ax.plot(*stepped([record["curve"] for record in found["curve"] if record["curve"]]), color=OURS, label="L0, by size")
     ax.plot(*paired([record["curve"] for record in found["peer"] if "curve" in record]), color=THEIRS, label="l1, by penalty")
     for rule, colour, marker, label in (
-        ("old", OLD, "s", "L0, old choice"),
-        ("new", OURS, "o", "L0, new choice"),
+        ("sparse", OTHER, "s", 'L0, rule="sparse"'),
+        ("auto", OURS, "o", "L0, its choice"),
         ("peer", THEIRS, "D", "l1, its choice"),
     ):
-        same = [record for record, other in zip(found[rule], found["new"], strict=True) if "curve" in other]
+        same = [record for record, other in zip(found[rule], found["curve"], strict=True) if other["curve"]]
         point = [float(np.mean([record[name] for record in same])) for name in ("features", "score")]
         ax.plot(max(point[0], 1.0), point[1], color=colour, marker=marker, label=label, **MARK)
     ax.set_xscale("log")

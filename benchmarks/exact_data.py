@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import load_diabetes
 
 import ellzero as ez
 from benchmarks.cases import correlated, gaussian
@@ -58,7 +59,50 @@ def copied(n: int, p: int, k: int, response: str, seed: int = 0) -> tuple[NDArra
     return np.concatenate(X.T + NOISE_OF_COPIES * noise).T, y
 
 
+def one_hot(n: int, attributes: int, levels: int, response: str, seed: int = 0) -> tuple[NDArray[Any], Array]:
+    """Correlated attributes of two levels to `levels`, a column for each level; half of the columns matter."""
+    rng = np.random.default_rng([seed, n, attributes, levels])
+    latent = rng.standard_normal((n, attributes)) @ (np.eye(attributes) + 0.35)
+    X = np.hstack([tenths(values, int(rng.integers(2, levels + 1))) for values in latent.T])
+    eta = X @ (rng.standard_normal(X.shape[1]) * (rng.random(X.shape[1]) < 0.5))
+    eta = (eta - eta.mean()) / eta.std()
+    if response == "logistic":
+        return X, np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-eta)), 1.0, -1.0)
+    return X, eta + 1.2 * rng.standard_normal(n)
+
+
+def tenths(values: Array, count: int = BINS) -> Array:
+    """Return a column for each of `count` intervals that hold about as many values."""
+    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, count + 1)[1:-1]))
+    interval = np.searchsorted(edges, values, side="right")
+    return (interval[:, None] == np.unique(interval)).astype(np.float64)
+
+
 # Real problems.
+
+
+def binned(values: Array) -> Array:
+    """Return a column for each value of an attribute with few of them, and for each tenth of the others."""
+    parts = [
+        (column[:, None] == np.unique(column)).astype(np.float64) if len(np.unique(column)) <= 12 else tenths(column)
+        for column in values.T
+    ]
+    return np.hstack(parts)
+
+
+def labels_of_table(name: str, place: int) -> tuple[NDArray[Any], Array]:
+    """A table of numbers whose column `place` is the label: all others one-hot."""
+    text = file_of(name).read_text(encoding="utf-8").replace("\r", "\n")
+    values = np.genfromtxt(text.splitlines(), delimiter=",", skip_header=1)
+    values = values[~np.isnan(values).any(axis=1)]
+    others = np.delete(values, place, axis=1)
+    return binned(others), np.where(values[:, place] > 0.0, 1.0, -1.0)
+
+
+def diabetes() -> tuple[NDArray[Any], Array]:
+    """scikit-learn's diabetes: every attribute one-hot."""
+    X, y = load_diabetes(return_X_y=True)
+    return binned(X), (y - y.mean()) / y.std()
 
 
 def labelled(name: str, classes: tuple[tuple[int, ...], tuple[int, ...]] = ((-1,), (1,))) -> tuple[NDArray[Any], Array]:
@@ -104,6 +148,8 @@ REAL: dict[str, tuple[Callable[..., tuple[Any, Array]], str]] = {
     "TOX, classes 1 and 2": (partial(labelled, classes=((1,), (2,))), "TOX_171_171x5748.npz"),
     "riboflavin": (riboflavin, "riboflavin_71x4088.npz"),
     "FICO": (fico, "fico.csv"),
+    "COMPAS": (partial(labels_of_table, place=-1), "compas.csv"),
+    "heart": (partial(labels_of_table, place=0), "heart.csv"),
     "dexter": (text, "dexter_train_X.npz"),
 }
 DRAWN: dict[str, Callable[..., tuple[Any, Array]]] = {
@@ -111,6 +157,8 @@ DRAWN: dict[str, Callable[..., tuple[Any, Array]]] = {
     "correlated": correlated,
     "drawn": drawn,
     "copied": copied,
+    "one-hot": one_hot,
+    "diabetes": diabetes,
 }
 
 

@@ -65,13 +65,10 @@ def cases(quick: bool) -> Iterator[Case]:
     """Yield the problems and their settings."""
     part = 4 if quick else 1
     yield "correlated, logistic", *drawn(1000 // part, 1000 // part), {"loss": "logistic", "k": 8, "lambda_2": 0.01}
-    squared: dict[str, Any] = {"loss": "squared_hinge", "lambda_0": 0.01, "lambda_2": 0.01}
-    yield "correlated, squared hinge", *drawn(1000 // part, 1000 // part), squared
-    for name, settings in (("colon", {"k": 5}), ("leukemia", {"lambda_0": 0.03}), ("FICO", {"k": 5})):
+    for name, settings in (("colon", {"k": 5}), ("FICO", {"k": 5})):
         if not missing(name) and not quick:
             yield name, *load({"kind": name}), {"loss": "logistic", "lambda_2": 0.001, **settings}
     X, y = levels(8000 // part, 14, 9)
-    yield "one-hot, squared error", X, y, {"loss": "squared_error", "k": 10, "lambda_2": 0.01}
     yield "one-hot, logistic", X, np.where(y > 0.0, 1.0, -1.0), {"loss": "logistic", "k": 8, "lambda_2": 0.001}
     yield "hinge", *drawn(500, 10_000 // part), {"loss": "hinge", "k": 6, "lambda_2": 0.01}
     X, _ = drawn(1000 // part, 100)

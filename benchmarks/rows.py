@@ -1,9 +1,10 @@
 """Tables with many rows: seconds, memory and objectives of ours and of what people use instead; writes a Markdown table.
 
-python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--limit SECONDS] [--most ROWS] [--out FILE]
+python -m benchmarks.rows [--quick] [--large] [--only SECTION] [--again TOOL] [--recorded] [--limit SECONDS] [--most ROWS]
+                         [--out FILE]
 
 ELLZERO_DATA names the folder with FICO and COMPAS. Every fit is recorded in build/rows, so that a run that was stopped goes on;
---again measures the tools whose names contain this text once more.
+--again measures the tools whose names contain this text once more; --recorded measures nothing, and shows what is there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from experiments.measurement.timing import call_in_process
 RECORDS = ROOT / "build" / "rows"
 FIGURE = ROOT / "benchmarks" / "results" / "rows.png"
 SECONDS = 600.0
+NOT_MEASURED = "not measured"
 ROUNDS = 2
 SHORT = 20.0  # seconds: what takes longer runs once
 SAMPLE, PATH_POINTS, PATH_FEATURES = 10_000, 100, 20
@@ -60,19 +62,20 @@ class Bench:
     quick: bool
     limit: float
     again: str
+    recorded: bool = False
 
     def records(self, shape: Shape, work: str, runs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], dict[str, Any]]:
         """Return the records of tools with threads on one table; those that are missing are measured, in turns."""
         names = {run: self.file_of(shape, f"{work}: {run[0]}", run[1]) for run in runs}
         left = [run for run, file in names.items() if not file.exists()]
-        if left:
+        if left and not self.recorded:
             with TableFolder(shape) as folder:
                 for run, record in self.in_turns(folder, work, left).items():
                     names[run].parent.mkdir(parents=True, exist_ok=True)
                     names[run].write_text(json.dumps(record))
                     said = record.get("failed") or f"{record['seconds']:.3f} s"
                     print(f"{shape.name}: {work}: {run[0]} x{run[1]}: {said}", flush=True)
-        return {run: json.loads(file.read_text()) for run, file in names.items()}
+        return {run: json.loads(file.read_text()) if file.exists() else {"failed": NOT_MEASURED} for run, file in names.items()}
 
     def in_turns(self, folder: Path, work: str, runs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], dict[str, Any]]:
         out: dict[tuple[str, int], dict[str, Any]] = {}
@@ -166,6 +169,8 @@ class Work:
         out, rows = Section(self.title), []
         for shape in shapes:
             found = bench.records(shape, self.name, self.runs(shape))
+            if all(record.get("failed") == NOT_MEASURED for record in found.values()):
+                continue
             out.raw.append({"shape": shape.name, "work": self.name, "found": [[*run, record] for run, record in found.items()]})
             rows.append(self.row(shape, found))
         threads = [f"{tool}, {number}" for tool, number in self.ours]
@@ -230,6 +235,8 @@ def paths(bench: Bench, shapes: Iterable[Shape]) -> Section:
     out, texts = Section("Paths by coordinate descent, logistic"), []
     for shape in shapes:
         file = bench.file_of(shape, "path: all", 0)
+        if not file.exists() and bench.recorded:
+            continue
         if not file.exists():
             with TableFolder(shape) as folder:
                 X, y, _ = load_table(folder)
@@ -287,8 +294,10 @@ def targets(bench: Bench, large: bool) -> Section:
 
     def row(what: str, asked: float, reached: float, unit: str, most: bool = True) -> list[str]:
         met = reached <= asked if most else reached >= asked
-        bound = "at most" if most else "at least"
-        return [what, f"{bound} {three_digits(asked)} {unit}", f"{three_digits(reached)} {unit}", "yes" if met else "**no**"]
+        wanted = f"{'at most' if most else 'at least'} {three_digits(asked)} {unit}"
+        if np.isnan(reached):
+            return [what, wanted, NOT_MEASURED, "-"]
+        return [what, wanted, f"{three_digits(reached)} {unit}", "yes" if met else "**no**"]
 
     one, ten, hundred, million = Shape(20_000, 50), Shape(100_000, 50), Shape(1_000_000, 50), ("ellzero", 1)
     rows = [
@@ -298,8 +307,9 @@ def targets(bench: Bench, large: bool) -> Section:
     for shape, asked in ((one, 0.4), (ten, 0.7), (hundred, 4.0)):
         rows.append(row(f"logistic, sizes 1 to 10, {shape.name}", asked, seconds(shape, SIZES, million), "s"))
     for shape in (one, ten):
-        times = {(r[0], r[1]): float(r[2].split()[0]) for r in paths(bench, [shape]).raw[0]["rows"] if r[2][0].isdigit()}
-        speed = times.get(("fastsparsegams", "1"), np.nan) / times[million[0], "1"]
+        lines = [line for raw in paths(bench, [shape]).raw for line in raw["rows"]]
+        times = {(line[0], line[1]): float(line[2].split()[0]) for line in lines if line[2][0].isdigit()}
+        speed = times.get(("fastsparsegams", "1"), np.nan) / times.get(("ellzero", "1"), np.nan)
         rows.append(row(f"path by coordinate descent, {shape.name}", 5.0, speed, "times fastsparsegams' speed", most=False))
     rows.append(row("L0Classifier(k=10), 100,000 x 50", 2.0, ratio(ten, TEN, "liblinear l1"), "of liblinear's time"))
     rows.append(row("L0ClassifierCV(), 20,000 x 50", 0.2, ratio(one, CV, CV.theirs[0]), "of LogisticRegressionCV's time"))
@@ -326,11 +336,12 @@ def main() -> None:
     parser = arguments_of(__doc__)
     parser.add_argument("--large", action="store_true", help="also 11,000,000 x 28, which needs some gigabytes")
     parser.add_argument("--again", default="", help="measure tools whose names contain this text again")
+    parser.add_argument("--recorded", action="store_true", help="measure nothing, show what is recorded")
     parser.add_argument("--limit", type=float, help=f"seconds for one fit (default: {SECONDS:g})")
     parser.add_argument("--most", type=int, help="leave out tables with more rows")
     arguments = parser.parse_args()
     report = Report("rows", arguments)
-    bench = Bench(report.quick, arguments.limit or SECONDS, arguments.again)
+    bench = Bench(report.quick, arguments.limit or SECONDS, arguments.again, arguments.recorded)
     bench.forget()
     most = arguments.most or LARGE.n
     shapes = [shape for shape in shapes_of(report.quick) if shape.n <= most]

@@ -35,7 +35,7 @@ LAMBDA_2 = 1e-4
 SIZES = range(1, 11)
 STRENGTH = 200.0  # of the one l1 model, which then has about ten features on the drawn tables: C = 200 / n
 SECONDS_TO_SOLVE = 60.0
-REPEATS, SECONDS_FOR_REPEATS = 5, 3.0  # no repeat begins after so many seconds
+REPEATS, SECONDS_FOR_REPEATS = 5, 3.0  # no repeat begins after that many seconds
 CSV = "table.csv"
 # fastsparsegams' own protocol for COMPAS: its penalties multiply sums over rows.
 PROTOCOL_LAMBDA_0, PROTOCOL_LAMBDA_2, PROTOCOL_FOLDS = np.linspace(7.0, 0.8, 8), (1e-5, 1e-3), 5

@@ -60,7 +60,8 @@ again. "Search" is the heuristic alone, "proof" all that comes after it. Certifi
 """
 CARDS_TEXT = """At most {seconds:g} s for search and proof, `n_jobs={threads}`. heart, compas, fico, recidivism and spambase are
 thresholded at quantiles, and without rare columns, copies and opposites of others; breastcancer and mammo have columns of small
-whole numbers. The tables that end in `_data.csv` are those of RiskSLIM's repository."""
+whole numbers. The files `*_data.csv` are those of RiskSLIM's repository. The machine's load reached
+{load:.0f}: seconds are larger than on an idle one where that is above {threads}."""
 WIDE = ("compas", "fico")
 FOLDS_TEXT = """The same five folds for all; questions are made from the training rows. Loss is the mean logistic loss on
 held-out rows. The slope is that of held-out labels on log-odds: 1 is perfect, below 1 is too sure."""
@@ -246,19 +247,25 @@ def card_row(section: Section, data: Questions, k: int, seconds: float, deadline
 
 
 def proved(quick: bool, most: float) -> Section:
-    """Return losses, seconds and gaps of the tables of the design; no card is begun after so many seconds."""
+    """Return losses, seconds and gaps of the tables of the design; no card is begun after that many seconds."""
     section = Section("Cards, proved")
     names, lacking = present(*(["heart"] if quick else TABLES))
-    rows, deadline, left = [], time.monotonic() + most, []
+    rows, deadline, left, loads = [], time.monotonic() + most, list[str](), list[float]()
     for name in names:
         data = questions(name)
         for k in (3,) if quick else (3, 5, 7):
             try:
                 rows.append(card_row(section, data, k, 5.0 if quick else SECONDS, deadline))
+                loads.append(os.getloadavg()[0])
             except TimeoutError:
                 left.append(f"{name} with k = {k}")
     left_out = f"Left out for lack of time: {', '.join(left)}." if left else ""
-    parts = [CARDS_TEXT.format(seconds=SECONDS, threads=THREADS), table(HEADER, rows), left_out, lacking]
+    parts = [
+        CARDS_TEXT.format(seconds=SECONDS, threads=THREADS, load=max(loads, default=0.0)),
+        table(HEADER, rows),
+        left_out,
+        lacking,
+    ]
     section.text = "\n\n".join(filter(None, parts))
     return section
 

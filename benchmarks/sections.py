@@ -74,6 +74,7 @@ class Report:
     """A report: its file, the command that made it, and its sections."""
 
     def __init__(self, name: str, arguments: argparse.Namespace) -> None:
+        self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         self.name, self.quick, self.only = name, bool(arguments.quick), str(arguments.only)
         self.kept = ROOT / "build" / (f"bench-{name}-quick.json" if self.quick else f"bench-{name}.json")
         usual = self.kept.with_suffix(".md") if self.quick else ROOT / "benchmarks" / "results" / f"{name}.md"
@@ -87,7 +88,8 @@ class Report:
         command = f"make bench-{self.name}" + (f' BENCH="{" ".join(self.words)}"' if self.words else "")
         date = datetime.now(timezone.utc).date()
         many = f", {at_once()} jobs at a time" if at_once() > 1 else ""
-        return f"`{command}` on {date}, ellzero {ez.__version__}, {processor()}{many}; the section took {seconds:.0f} s."
+        where = f"{processor()}{many}, load {self.load:.0f} before"
+        return f"`{command}` on {date}, ellzero {ez.__version__}, {where}; the section took {seconds:.0f} s."
 
     def write(self, introduction: str, sections: Mapping[str, Callable[[], Section]]) -> None:
         """Run the chosen sections, and write the report after each one, so that an interrupted run leaves what it has."""

@@ -172,7 +172,7 @@ class Problem:
         return sum(losses) + sum(self.l0 * self.counted[j] + self.l1 * b + self.l2 * b * b for j, b in beta.items())
 
     def null(self):
-        """Step 9: the least loss of a constant, in float64."""
+        """Step 8: the least loss of a constant, in float64."""
         up = sum(w for w, y in zip(self.w, self.y, strict=True) if y > 0.0) / sum(self.w)
         if self.loss == "logistic":
             return -sum(r * math.log(r) for r in (up, 1.0 - up) if r) if self.intercept else math.log(2.0)
@@ -411,7 +411,7 @@ def gain(problem, v, low, high):
 
 
 def lower_bound(problem, arrays, UB):
-    """Steps 7 and 8: walk the tree, and return the least of UB and the bounds of its leaves."""
+    """Steps 6 and 7: walk the tree, and return the least of UB and the bounds of its leaves."""
     parent, branch, side, row = (arrays[name].tolist() for name in ("parent", "branch", "side", "row"))
     blocks, models = lists(arrays["block_ends"], arrays["block_members"]), None
     require(all(blocks) and all(problem.counted[j] for block in blocks for j in block), "a block is empty, or not of features.")

@@ -145,14 +145,6 @@ CORE_FAULTS = [
         SWAPS,
     ),
     Fault(
-        "swaps that pay little",
-        f"{SOURCE}swaps/exchange.cpp",
-        "if (!terms.allow(trial) || !(terms.objective(trial) < terms.objective(model) - worth)) return false;",
-        "if (!terms.allow(trial) || !(terms.objective(trial) < 0.9 * terms.objective(model) - worth)) return false;",
-        "only swaps are made that gain a tenth of the objective",
-        SWAPS,
-    ),
-    Fault(
         "refits that stop early",
         f"{SOURCE}support/refit.cpp",
         "if (-change <= 1e-4 * floor) return true;",

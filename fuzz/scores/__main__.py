@@ -24,7 +24,7 @@ from fuzz.scores.drawing import draw, draw_variant, solved
 from fuzz.scores.tampering import forgeries
 
 AGREEMENT = 1e-9
-EXACTLY = 10  # every so many certificates are verified in exact arithmetic, too
+EXACTLY = 10  # of this many certificates, one is verified in exact arithmetic, too
 TEXT = """# Score cards against brute force
 
 `python -m fuzz.scores --cases {cases} --seed {seed}` on {date}, ellzero {version}, {processor}; {seconds:.0f} s.

@@ -153,9 +153,9 @@ def draw_cv(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
     if rng.random() < 0.3:
         own["select"] = "size"
     if rng.random() < 0.3:
-        own["rule"] = "one_se"
-    if rng.random() < 0.3 and "select" not in own and "rule" not in own:
-        own["average"] = int(rng.integers(1, 4))
+        own["rule"] = str(rng.choice(["best", "one_se", "sparse"]))
+    if rng.random() < 0.3 and "select" not in own:  # nothing set: models without lambda_0, too
+        own = {"cv": own["cv"]} | {name: own[name] for name in ("rule",) if name in own}
     own["max_support"] = int(rng.integers(1, 5))
     return replace(problem, lambda_0=None, k=None, bound=None, lambda_1=0.0, lambda_2=0.0), {
         "storage": storage,
@@ -174,7 +174,7 @@ def judge_cv(case: Case, record: Record) -> None:
         check_copies(record, estimator, problem)
     coef, intercept = np.ravel(estimator.coef_), float(np.ravel(estimator.intercept_)[0])
     referee = Referee(replace(problem, lambda_1=estimator.lambda_1_, lambda_2=estimator.lambda_2_, lambda_0=0.0))
-    if len(estimator.choice_.models) == 1:  # a mean does not solve a problem
+    if estimator.choice_.model.lasso is None:  # a refit of other models' features solves no problem of all columns
         check_model(record, referee, "chosen model", coef, intercept, None)
     if not np.isfinite(estimator.best_score_):
         record.find("score not finite", "medium", f"{estimator.best_score_!r}")

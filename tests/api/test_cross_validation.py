@@ -440,7 +440,7 @@ def test_the_table_of_several_classes(select):
     model = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, multi_class="ovr").fit(X, y)
     head, rows, chosen = printed_rows(model.cv_results_)
     assert [word.strip() for word in head if word.strip()] == ["per class", "in all", "loss", "+-"]
-    assert rows[chosen][1] == model.k_ == model.choice_.size == len(model.support_)
+    assert rows[chosen][1] == model.k_ == model.choice_.model.size == len(model.support_)
     assert rows[chosen][0] == np.count_nonzero(model.coef_, axis=1).max()
     column = [row[0 if select == "size" else 1] for row in rows]
     assert column == sorted(set(column))

@@ -7,6 +7,7 @@ from scipy import sparse
 from support.problems import random_problem, target
 
 import ellzero as ez
+from ellzero.base.validation import as_threads
 from ellzero.estimators.targets import ordered_labels
 
 X, Y, W = random_problem(4, n=40, p=5)
@@ -40,6 +41,11 @@ def test_a_sentence(mistake):
     with pytest.raises(ez.InvalidInputError) as caught:
         call()
     assert str(caught.value).startswith(expected)
+
+
+def test_threads_are_never_more_than_cores():
+    cores = as_threads(10**6)
+    assert [as_threads(each) for each in (None, 1, -1, -cores, -cores - 5)] == [1, 1, cores, 1, 1]
 
 
 def test_a_target_of_many_numbers_is_none_of_classes():

@@ -12,6 +12,7 @@ from scipy import sparse
 import ellzero as ez
 from ellzero.estimators.choice import Column, explain
 from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.estimators.scoring import Parts
 from ellzero.plots import (
     FoldSupports,
     ScoreLine,
@@ -47,12 +48,13 @@ def cross_validation(columns=3, select="lambda_0", rule="best", names=None, poin
                 coef=coef,
                 intercept=np.zeros((points, 1)),
                 scores=scores,
+                parts=Parts(np.arange(folds), np.ones(folds), scores),
                 fold_size=np.tile(size[:, None], folds),
                 fold_supports=[sparse.csr_matrix(use[f]) for f in range(folds)],
             )
         )
-    choice = explain(out, [(0, 7)], out[0].scores[7], 7, rule=rule, scoring="negative loss", loss="logistic")
-    return CrossValidation(select, rule, "negative loss", out, [(0, 7)], choice, [], names)
+    choice = explain(out, (0, 7), rule=rule, scoring="negative loss", loss="logistic")
+    return CrossValidation(select, rule, "negative loss", out, (0, 7), choice, [], names)
 
 
 @pytest.fixture(autouse=True)
@@ -111,14 +113,15 @@ def test_scores_show_the_threshold_of_one_standard_error():
     assert not [line for line in cross_validation().plot().lines if "one standard error" in str(line.get_label())]
 
 
-def test_scores_mark_every_model_of_a_mean():
-    cv = cross_validation()
-    places = [(0, 7), (2, 4)]
-    mean = explain(cv.columns, places, cv.columns[0].scores[7] + 0.1, 9, rule="auto", scoring="negative loss", loss="logistic")
-    ax = replace(cv, places=places, choice=mean).plot()
-    expected = [[cv.columns[number].size[point], cv.columns[number].mean[point]] for number, point in places]
-    assert marker_at_choice(ax).get_xydata().tolist() == expected
-    assert "chosen: the mean of 2 models, 9 features" in texts(ax)
+def test_the_trade_shows_the_loss_by_size():
+    choice = cross_validation().choice
+    ax = choice.plot()
+    (line,) = [container.lines[0] for container in ax.containers]
+    assert line.get_xdata().tolist() == [each.size for each in choice.trade]
+    np.testing.assert_allclose(line.get_ydata().astype(float), [-each.score for each in choice.trade])
+    assert marker_at_choice(ax).get_xydata().tolist() == [[7, -choice.model.score]]
+    assert texts(ax)[1] == "chosen: 7 features"
+    assert ax.get_ylabel() == "held-out logistic loss"
 
 
 def test_scores_against_size_of_a_grid_of_lambda_0():
@@ -130,7 +133,7 @@ def test_scores_against_size_of_a_grid_of_lambda_0():
 
 def test_supports_count_the_folds():
     cv = cross_validation(names=[f"gene {j}" for j in range(60)])
-    cv = replace(cv, places=[(1, 9)])  # eight features that all folds use, one that differs
+    cv = replace(cv, best=(1, 9))  # eight features that all folds use, one that differs
     ax = cv.plot_supports()
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[:8] == [f"gene {j}" for j in range(8)]
@@ -149,7 +152,7 @@ def test_supports_count_the_folds():
 
 def test_supports_are_cut_at_top():
     cv = cross_validation()
-    cv = replace(cv, places=[(0, 14)])
+    cv = replace(cv, best=(0, 14))
     assert len(cv.plot_supports(top=4).get_yticks()) == 4
     assert [label.get_text() for label in cv.plot_supports(top=2).get_yticklabels()] == ["x0", "x1"]
 
@@ -170,7 +173,7 @@ def test_supports_along_the_points():
 
 def test_supports_of_an_empty_model():
     cv = cross_validation()
-    cv = replace(cv, places=[(0, 0)])
+    cv = replace(cv, best=(0, 0))
     assert len(cv.plot_supports().get_yticks()) == 0
     plt.gcf().canvas.draw()
 
@@ -239,7 +242,7 @@ def test_plots_take_plain_numbers():
     assert ax.lines[0].get_xydata().tolist() == [[1.0, 0.6], [2.0, 0.6], [2.5, 0.5], [5.0, 0.5]]
     assert ax.get_title() == "optimal"
     lines = [ScoreLine(0.0, 0.1, np.array([0.2, 0.1]), np.array([1, 2]), np.array([-0.5, -0.4]), np.zeros(2))]
-    assert texts(plot_scores(lines, [(0, 0)], size=1, scoring="accuracy")) == ["$\\lambda_2$ = 0.1", "chosen: 1 feature"]
+    assert texts(plot_scores(lines, (0, 0), scoring="accuracy")) == ["$\\lambda_2$ = 0.1", "chosen: 1 feature"]
     folds = [sparse.csr_matrix([[True, False], [True, True]]), sparse.csr_matrix([[False, True], [True, True]])]
     ax = plot_supports(FoldSupports(folds, np.array([1, 2]), 0, np.array([1])))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x0"]

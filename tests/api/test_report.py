@@ -619,7 +619,7 @@ def test_the_page_is_made_of_the_template_alone():
 def test_the_page_shows_the_best_model_known(shrinkage, pos_label, tmp_path):
     """Coordinate descent ends at a worse model of seven features of these; the exact search finds a better one."""
     data = load_breast_cancer(as_frame=True)
-    settings = {"max_support": 7, "shrinkage": shrinkage, "pos_label": pos_label, "random_state": 0}
+    settings = {"max_support": 7, "shrinkage": shrinkage, "pos_label": pos_label, "random_state": 0, "rule": "best"}
     summary = write_report(tmp_path / "page.html", data.data, data.target, algorithm="cd", **settings)
     certificate, chosen = summary["certificate"], summary["models"][summary["selection"]["chosen"]]
     assert chosen["k"] == 7

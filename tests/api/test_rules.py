@@ -61,8 +61,6 @@ def test_limits_that_rules_exceed_are_named():
         name = next(name for name in ("k", "budget", "max_support") if name in settings)
         with pytest.raises(ez.InvalidInputError, match=rf"^{name} must be at least 2 for the rules, got 1: at_least"):
             ez.L0Classifier(rules=rules, **settings).fit(X, Y)
-    with pytest.raises(ez.InvalidInputError, match="average must be 1 with rules"):
-        ez.L0ClassifierCV(rules=rules, average=2).fit(X, Y)
 
 
 def test_commands_obey(tmp_path, capsys, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, r2_score
@@ -284,7 +284,7 @@ def test_cross_validation_counts_shared_features_once(multi_class, select):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = ez.L0ClassifierCV(multi_class=multi_class, select=select, max_support=5, shrinkage=[1e-2, 1e-3], cv=3).fit(X, y)
-    assert model.k_ == len(model.support_) == model.choice_.size
+    assert model.k_ == len(model.support_) == model.choice_.model.size
     column = model.cv_results_.chosen
     for coef, size in zip(column.coef, column.size, strict=True):
         assert coef.shape == (3, X.shape[1])
@@ -294,16 +294,6 @@ def test_cross_validation_counts_shared_features_once(multi_class, select):
     assert f"its held-out {name} loss" in model.choice_.why
     assert "per class" not in str(model.cv_results_)
     assert model.cv_results_.to_frame().shape[0] == sum(len(one.size) for one in model.cv_results_.columns)
-
-
-def test_the_mean_of_several_models():
-    X, y = load_wine(return_X_y=True)
-    model = ez.L0ClassifierCV(multi_class="multinomial", cv=3, max_support=5, average=3, random_state=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model.fit(X, y)
-    assert len(model.choice_.models) > 1
-    assert model.score(X, y) > 0.95
 
 
 # What else knows them.

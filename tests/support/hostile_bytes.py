@@ -35,8 +35,8 @@ class Payload:
 def bytes_kinds(good: bytes) -> dict[str, bytes]:
     """Damages of any binary file."""
     middle = bytearray(good)
-    for at in range(len(good) // 3, len(good) // 3 + 8):
-        middle[at] ^= 0xFF
+    for at in range(len(good) // 3, len(good) // 3 + 100):  # more than the header of a member, parts of which nobody reads
+        middle[at % len(good)] ^= 0xFF
     return {
         "empty": b"",
         "one byte": good[:1],

@@ -19,6 +19,8 @@ def penalty(criterion, n, p, size, coefficients):
     """What is added to the deviance."""
     if criterion == "aic":
         return 2.0 * coefficients
+    if criterion == "gic":
+        return log(log(n)) * log(p) * coefficients
     return log(n) * coefficients + (2.0 * log(comb(p, size)) if criterion == "ebic" else 0.0)
 
 
@@ -146,3 +148,15 @@ def test_max_support_is_the_largest_size():
     assert len(small.support_) == 2
     with pytest.warns(UserWarning, match="max_support = 0"):
         assert ez.L0Classifier(max_support=0, unpenalized=[3]).fit(X, LABELS).support_.tolist() == [3]
+
+
+@pytest.mark.parametrize("criterion", ["ebic", "gic"])
+def test_columns_that_were_screened_with_the_response_count(criterion):
+    """Of 3,000 columns of noise the ten best look good; the criterion knows how many there were."""
+    rng = np.random.default_rng(0)
+    noise, y = rng.standard_normal((100, 3000)), rng.standard_normal(100)
+    best = np.argsort(-abs(noise.T @ y))[:10]
+    assert len(ez.L0Regressor(criterion=criterion).fit(noise[:, best], y).support_) > 0
+    assert len(ez.L0Regressor(criterion=criterion, n_candidates=3000).fit(noise[:, best], y).support_) == 0
+    with pytest.raises(ez.InvalidInputError, match="n_candidates must be an integer of at least 1"):
+        ez.L0Regressor(n_candidates=0).fit(noise[:, best], y)

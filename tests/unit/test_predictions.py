@@ -7,7 +7,7 @@ import pytest
 
 import ellzero as ez
 from ellzero.design import as_design
-from ellzero.estimators.scoring import held_out_loss
+from ellzero.estimators.scoring import held_out_losses
 from ellzero.estimators.training import Training
 from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
@@ -56,8 +56,8 @@ def test_held_out_losses_need_no_values_of_all_rows() -> None:
     fold = Training.of(problem).without((2,))  # whose rows count for no loss
     own = [[ez.fit_path(X[classes < 2], classes[classes < 2], loss="multinomial", max_support=3)[1]]]
     test = np.arange(0, N, 3)
-    whole = held_out_loss(Training.of(problem), [(slice(None), fold.decision(own, test))], test)
-    assert held_out_loss(Training.of(problem), fold.decisions(own, test), test) == pytest.approx(whole, rel=1e-12)
+    whole = -held_out_losses(Training.of(problem), [(slice(None), fold.decision(own, test))], test).mean
+    assert -held_out_losses(Training.of(problem), fold.decisions(own, test), test).mean == pytest.approx(whole, rel=1e-12)
     kept = test[classes[test] < 2]
     eta = own[0][0].decision_function(X[kept])
     losses = np.logaddexp(0.0, np.where(classes[kept] == 1, -1.0, 1.0) * (eta[:, 1] - eta[:, 0]))

@@ -110,9 +110,10 @@ void LocalSearch::finish(Pool& pool, const std::set<int>& sizes, const Report& r
 bool LocalSearch::start_from(Pool& pool, int neighbour, int size) {
     const Model *from = pool.of_size(neighbour), *kept = pool.of_size(size);
     if (!from || (kept && !started_.emplace(size, from->support).second)) return false;
-    // Where one contains the other, what would be made is a swap away from what is there, and ranked; but kinks mislead.
+    // Where one contains the other, what would be made is a swap away from what is there, and ranked: by a model, which errs
+    // about the column that comes in. Of columns that are in together it knows more. Kinks mislead it either way.
     const bool near = kept && nested(from->support, kept->support);
-    if (near && !problem_.loss.has_kink()) return false;
+    if (near && neighbour < size && !problem_.loss.has_kink()) return false;
     const double target = near ? kept->cost : Penalty::infinity;
     Model trial = neighbour < size ? whole_.grown(*from, target) : whole_.shrunk(*from, target);
     if (!std::isfinite(trial.cost) || trial.size != size) return false;

@@ -95,7 +95,7 @@ CLASSES: list[tuple[str, Change, str]] = [
     ("points in three dimensions", array("model_intercept", lambda old: old[..., None]), f"model_intercept {SHAPE}"),
     (
         "points of far columns",
-        array("model_columns", lambda old: old + 2**40),
+        array("model_columns", lambda old: old.astype(np.int64) + 2**40),
         f"model_columns {RANGE}",
     ),
     ("no points at leaves of classes", leaves_opened, PROVES),

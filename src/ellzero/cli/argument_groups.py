@@ -127,12 +127,13 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
     group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
     group.add_argument(
         "--rule",
-        choices=("auto", "best", "one_se"),
+        choices=("auto", "best", "one_se", "sparse"),
         default="auto",
-        help="the smallest about as good as the best (default), the best, or the smallest within one standard error",
+        help="the smallest model not clearly worse than the best (default), the best, the smallest within one standard error, "
+        "or one with still fewer features",
     )
     group.add_argument(
-        "--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="L0 alone, or with which shrinkage (default: l0l2)"
+        "--penalty", choices=("auto", "l0", "l0l1", "l0l2"), default="auto", help="what is tried beside L0 (default: all)"
     )
     group.add_argument("--shrinkage", **NUMBERS, help="values of the shrinkage to try (default: chosen)")
     group.add_argument("--max-support", **COUNT, help="the largest size to try")

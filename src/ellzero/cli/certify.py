@@ -23,7 +23,15 @@ from ellzero.cli.output import (
     print_result,
     size_in_words,
 )
-from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
+from ellzero.cli.solver_settings import (
+    check_limits,
+    check_loss,
+    encoded_target,
+    loss_for,
+    most_classes,
+    settings_for,
+    where_priced,
+)
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.exact.binding import words_on_rules
 from ellzero.problem.losses import LOSSES, Logistic
@@ -93,7 +101,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "positive": args.positive,
         "size": len(model.support),
         **columns_used(model.groups, model.support.tolist()),
-        **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
+        **where_priced(args, budget=args.budget, total_cost=model.spent),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
         **({} if args.rules is None else {"rules": rules_held(solution)}),

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         "folds": len(scores.splits),
         "best_score": estimator.best_score_,
         "why": scores.choice.why,
-        "models": [asdict(model) for model in scores.choice.models],
+        "trade": [asdict(each) for each in scores.choice.trade],
         "points": points.assign(scores=list(zip(*folds, strict=True))).to_dict("records"),
         "plot": args.plot,
     }

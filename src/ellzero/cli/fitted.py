@@ -20,6 +20,7 @@ from ellzero.cli.output import (
     print_result,
     size_in_words,
 )
+from ellzero.cli.solver_settings import where_priced
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions, rule_lines
 
@@ -69,7 +70,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         "objective": estimator.objective_,
         "size": len(estimator.support_),
         **columns_used(getattr(estimator, "groups_", None), estimator.support_),
-        **({} if args.costs is None else {"total_cost": estimator.spent_}),
+        **where_priced(args, total_cost=estimator.spent_),
         "features": coefficients(names, estimator.support_.tolist(), values[estimator.support_].tolist()),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
         "outputs": outputs,

@@ -129,7 +129,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     add_problem(parser)
     group = add_sizes(parser, "neither --k, --budget nor --lambda-0: as --criterion says")
     group.add_argument(
-        "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
+        "--criterion", choices=("aic", "bic", "ebic", "gic"), default="ebic", help="what chooses the size (default: ebic)"
     )
     group.add_argument("--max-support", **COUNT, help="the largest size that the criterion looks at")
     add_classifier(parser)

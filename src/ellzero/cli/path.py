@@ -12,7 +12,7 @@ from ellzero.base.quoting import shown
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output, check_picture, given, save_picture
 from ellzero.cli.output import attributes, coefficients, print_result, write_table
-from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
+from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for, where_priced
 
 NAMED = 3  # features that are named where they enter or leave
 
@@ -66,7 +66,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
             {
                 "lambda_0": path.lambda_0[k],
                 "size": path.support_size[k],
-                **({} if args.costs is None else {"total_cost": path.spent[k]}),
+                **where_priced(args, total_cost=path.spent[k]),
                 "objective": path.objective[k],
                 "converged": path.converged[k],
                 "intercept": path.intercept[k],
@@ -81,11 +81,11 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
 def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
-    spent = path.spent if path.problem.penalty.priced else None
+    priced = path.problem.penalty.priced
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
         f"lambda_2 = {path.lambda_2:g}",
-        f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + ("" if spent is None else f" {'total cost':>12}") + "  changes",
+        f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + (f" {'total cost':>12}" if priced else "") + "  changes",
     ]
     before: set[int] = set()
     for k in range(len(path)):
@@ -93,7 +93,7 @@ def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
         changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
         words = " ".join(filter(None, map(first_few, changes)))
         mark = "" if path.converged[k] else "  (not converged)"
-        cost = "" if spent is None else f" {spent[k]:12.6g}"
+        cost = f" {path.spent[k]:12.6g}" if priced else ""
         numbers = f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}{cost}"
         lines.append(f"{numbers}  {words}{mark}".rstrip())
         before = now

@@ -114,6 +114,11 @@ def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
     return np.where(y == np.unique(y)[1], 1.0, -1.0)
 
 
+def where_priced(args: argparse.Namespace, **entries: Any) -> dict[str, Any]:
+    """Return entries of a result that are about costs; none without --costs."""
+    return entries if args.costs else {}
+
+
 def feature_costs(args: argparse.Namespace, data: Data) -> NDArray[np.float64] | None:
     """Return one cost for each feature as --costs has it, None without a file."""
     return None if args.costs is None else costs_in(args.costs, data, "--costs")

@@ -22,6 +22,7 @@ class SizeArguments:
     lambda_2: float = 1e-3
     algorithm: str = "local_search"
     criterion: str = "ebic"
+    n_candidates: int | None = None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,7 +37,7 @@ class SingleFitArguments(SizeArguments):
 class ComparisonArguments:
     """Which models cross-validation compares, and how it chooses among them."""
 
-    penalty: str = "l0l2"
+    penalty: str = "auto"
     lambda_0: Any = None
     n_lambda: int | None = None
     lambda_min_ratio: float = 1e-3
@@ -46,7 +47,6 @@ class ComparisonArguments:
     scoring: Any = None
     select: str = "lambda_0"
     rule: str = "auto"
-    average: int | None = None
     algorithm: str = "cd"
     keep_predictions: bool = False
     random_state: Any = 0

@@ -35,7 +35,7 @@ from ellzero.estimators.model_content import write_model
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.showing import estimator_html, estimator_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
-from ellzero.estimators.training import Training, mean_model, refit
+from ellzero.estimators.training import Training, refit
 from ellzero.exact.alternatives import MOST_MODELS, collect
 from ellzero.exact.binding import binding_rules
 from ellzero.exact.options import SearchOptions, Wanted, search_options
@@ -184,12 +184,8 @@ class L0Estimator(BaseEstimator):
         if not several and single is not None:  # each of several problems has its own
             self._statistics = replace(single, rows=self._rows)
 
-    def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
-        """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for.
-
-        If several models of each problem were found, the best ones first, the estimator is their mean.
-        """
-        best = found[0]
+    def _set_results(self, best: FoundModels, y: NDArray[Any]) -> None:
+        """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
         problems = best.training.problems
         self.n_iter_ = sum(len(searched) for searched in best.searched)
         if self.algorithm == "exact":
@@ -203,12 +199,7 @@ class L0Estimator(BaseEstimator):
                 wanted = replace(options, gap=0.0, wanted=Wanted(all=True, within=self.within, most=MOST_MODELS))
                 self.alternatives_ = one_or_list([collect(*search) for search in searches(best, models, wanted)])
         else:
-            precise = [
-                [self._polish(problem, model) for problem, model in zip(each.training.problems, each.models, strict=True)]
-                for each in found
-            ]
-            pairs = zip(problems, zip(*precise, strict=True), strict=True)
-            models = [mean_model(problem, list(several)) for problem, several in pairs]
+            models = [self._polish(problem, model) for problem, model in zip(problems, best.models, strict=True)]
         price = best.choice.lambda_0
         models = [
             replace(model, objective=problem.objective(*model.coefficients, price))
@@ -225,8 +216,7 @@ class L0Estimator(BaseEstimator):
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
         if self.probability and not self._loss.has_probabilities:
-            held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
-            self._calibrate(best.training, held_out)
+            self._calibrate(best.training, self._held_out_decisions(best.training, best.choice, y))
 
     def _held_out_decisions(self, training: Training, choice: ModelChoice, y: NDArray[Any]) -> Array:
         """Return decision values of models that have not seen the row, of shape (n, outputs); nan for rows without weight."""

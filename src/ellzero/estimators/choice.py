@@ -1,16 +1,24 @@
-"""The models that cross-validation compares, with their scores, the choice among them, and the reason for it in a sentence."""
+"""The models that cross-validation compares, with their scores, and the choice among them with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, stats
 
-from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
-from ellzero.estimators.scoring import is_loss, name_score
+from ellzero.base.notebook import html_table
+from ellzero.estimators.choice_rules import GROWTH, RULES
+from ellzero.estimators.scoring import NEGATIVE_LOSS, Parts, is_loss, name_score
+from ellzero.plots import plot_trade
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 Place = tuple[int, int]  # a column, and a point of it
@@ -18,18 +26,21 @@ Place = tuple[int, int]  # a column, and a point of it
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Models and scores at one value of the second penalty.
+    """Models and scores at one value of the second penalty, or models without lambda_0.
 
-    There are m points (values of lambda_0, or sizes), F folds and C outputs.
+    There are m points (values of lambda_0, sizes, or values of lambda_1), F folds and C outputs.
 
     Attributes
     ----------
     lambda_1, lambda_2 : the second penalty
-    lambda_0 : (m,), nan where points are sizes
+    lambda_0 : (m,), nan where points are sizes, 0 for models without lambda_0
+    lasso : (m,) lambda_1 of models without lambda_0, or of those whose features were refitted; None in other columns
+    refitted : whether these features are refitted, with lambda_2 alone
     size : (m,) features of the model of all rows
     coef : list of m CSR matrices of shape (C, p), of the models of all rows
     intercept : (m, C)
     scores : (m, F) held-out scores, greater is better
+    parts : the scores on the single rows or, unless they are losses, on the folds
     fold_size : (m, F) features of the fold's models
     fold_supports : list of F boolean CSR matrices of shape (m, p): the features that a fold's models use
     held_out : list of F pairs of a fold's test rows and the decision values there, of shape (test rows, m, C); or None
@@ -44,10 +55,19 @@ class Column:
     coef: list[sparse.csr_matrix]
     intercept: Array
     scores: Array
+    parts: Parts
     fold_size: NDArray[np.int64]
     fold_supports: list[sparse.csr_matrix]
     held_out: list[tuple[NDArray[np.int64], Array]] | None = None
     n_rows: int = 0
+    lasso: Array | None = None
+    refitted: bool = False
+
+    def penalties(self, point: int) -> tuple[float | None, float, float]:
+        """Return lambda_0 (None for a model chosen by its size), lambda_1 and lambda_2 at a point."""
+        lambda_0 = None if np.isnan(self.lambda_0[point]) else float(self.lambda_0[point])
+        lambda_1 = self.lambda_1 if self.lasso is None or self.refitted else float(self.lasso[point])
+        return lambda_0, lambda_1, self.lambda_2
 
     @property
     def decision(self) -> Array | None:
@@ -82,127 +102,197 @@ def standard_error(scores: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class ChosenModel:
-    """The model that was chosen, or one of those whose mean was.
+class Candidate:
+    """A model of the trade between features and held-out score.
 
     Attributes
     ----------
-    lambda_0 : None for a model chosen by its size
-    lambda_1, lambda_2 : the second penalty
     size : number of features that pay lambda_0
+    score, standard_error : held-out score over the folds
+    behind, error : how much lower the score is than the best one, on the same rows, and the standard error of this difference
+    lambda_0 : None for a model chosen by its size
+    lambda_1, lambda_2 : the other penalties
+    lasso : lambda_1 of the l1 model whose features were refitted without it; None for any other model
+    place : (column, point) in ``cv_results_``
 
     """
 
+    size: int
+    score: float
+    standard_error: float
+    behind: float
+    error: float
     lambda_0: float | None
     lambda_1: float
     lambda_2: float
-    size: int
+    lasso: float | None
+    place: Place
 
     def __str__(self) -> str:
         values = {"lambda_0": self.lambda_0, "lambda_1": self.lambda_1, "lambda_2": self.lambda_2}
-        penalties = ", ".join(f"{name} = {value:.3g}" for name, value in values.items() if value)
-        return count_features(self.size) + (f" ({penalties})" if penalties else "")
+        penalties = [f"{name} = {value:.3g}" for name, value in values.items() if value]
+        penalties += [f"features of lambda_1 = {self.lasso:.3g}, refitted"] if self.lasso else []
+        return count_features(self.size) + (f" ({', '.join(penalties)})" if penalties else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """What cross-validation chose, and why: ``choice_`` of the estimators.
 
     Attributes
     ----------
-    models : the chosen model or, if the estimator is the mean of several, all of them, the best one first
-    size : number of features that pay lambda_0, of all these models together
-    score, standard_error : held-out score over the folds; that of the mean, if there are several models
-    why : the reason, in a sentence or two
+    model : the chosen model
+    trade : models of growing size, each with the best score so far: the chosen one, smaller ones, and the best one as the last
+    why : the reason, and what more features would buy, in a sentence or two
+    score_name : the score, or the loss that it is the negative of, in words
+    is_loss : whether the scores are negatives of a loss
 
     """
 
-    models: tuple[ChosenModel, ...]
-    size: int
-    score: float
-    standard_error: float
+    model: Candidate
+    trade: tuple[Candidate, ...]
     why: str
+    score_name: str
+    is_loss: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the trade as a pandas data frame, a row for each model."""
+        frame = need("pandas", "frame").DataFrame([vars(each) | {"chosen": each == self.model} for each in self.trade])
+        return frame.drop(columns="place")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the held-out score against the number of features (needs matplotlib), into `ax` or a new figure."""
+        sign, trade = -1.0 if self.is_loss else 1.0, self.trade
+        return plot_trade(
+            [each.size for each in trade],
+            [sign * each.score for each in trade],
+            [each.error for each in trade],
+            trade.index(self.model),
+            ax,
+            label=self.score_name,
+        )
 
     def __str__(self) -> str:
         return self.why
 
+    def __repr__(self) -> str:
+        head, *rows = self._table()
+        mark = ["  <" if each == self.model else "" for each in self.trade]
+        lines = [" ".join(f"{cell:>12}" for cell in row) for row in (head, *rows)]
+        return "\n".join([self.why, lines[0], *(line + end for line, end in zip(lines[1:], mark, strict=True))])
 
-def choose_point(columns: Sequence[Column], rule: str, scoring: str) -> Place:
-    """Return column and point of the best mean score or, unless the rule is "best", of the smallest model close to it.
+    def _repr_html_(self) -> str:
+        head, *rows = self._table()
+        marked = [[*row, "chosen" if each == self.model else ""] for row, each in zip(rows, self.trade, strict=True)]
+        return html_table(self.why, [*head, ""], marked)
 
-    With "one_se" that is within one standard error; with "auto" within 1 %, if the score is a loss: what a hundredth of other
-    scores is worth, nobody knows.
-    """
-    places = [(number, point) for number, column in enumerate(columns) for point in range(len(column.size))]
-    means = np.concatenate([column.mean for column in columns])
-    sizes = np.concatenate([column.size for column in columns])
+    def _table(self) -> list[list[str]]:
+        """Return the heading and the rows of the trade."""
+        sign = -1.0 if self.is_loss else 1.0
+        head = ["features", "loss" if sign < 0.0 else "score", "behind", "+-"]
+        return [head] + [
+            [f"{each.size:,}", f"{sign * each.score:.4g}", f"{each.behind:.2g}", f"{each.error:.2g}"] for each in self.trade
+        ]
+
+
+def places_of(columns: Sequence[Column]) -> list[Place]:
+    """Return all places, column by column."""
+    return [(number, point) for number, column in enumerate(columns) for point in range(len(column.size))]
+
+
+def behind_best(columns: Sequence[Column]) -> tuple[int, Array, Array]:
+    """Return the number of the best of all models, how far the others are behind on the same rows, and the standard errors."""
+    means, sizes = np.concatenate([column.mean for column in columns]), np.concatenate([column.size for column in columns])
     best = int(np.lexsort((sizes, -means))[0])  # the last key counts first
-    if rule == "best" or (rule == "auto" and not is_loss(scoring)):
+    scores, weight = (
+        np.vstack([column.parts.scores for column in columns]),
+        columns[0].parts.weight / columns[0].parts.weight.sum(),
+    )
+    lost = scores[best] - scores
+    behind = lost @ weight
+    count = np.count_nonzero(weight)
+    spread = np.sqrt((lost - behind[:, None]) ** 2 @ weight**2 * (count / max(count - 1, 1)))
+    return best, behind, np.asarray(spread)
+
+
+def choose_point(columns: Sequence[Column], rule: str) -> Place:
+    """Return column and point of the model with the best mean score or, unless the rule is "best", of a smaller one.
+
+    With "one_se" it is the smallest within one standard error of the best score. With "auto" and "sparse" it is the smallest
+    that is not significantly worse than the best one on the same rows, and loses little of what that gains on no features.
+    """
+    places, (best, behind, error) = places_of(columns), behind_best(columns)
+    means, sizes = np.concatenate([column.mean for column in columns]), np.concatenate([column.size for column in columns])
+    if rule == "best":
         return places[best]
-    column, point = places[best]
-    close = columns[column].standard_error[point] if rule == "one_se" else CLOSE * abs(means[best])
-    good = np.flatnonzero(means >= means[best] - close)
+    if rule == "one_se":
+        column, point = places[best]
+        good = means >= means[best] - columns[column].standard_error[point]
+    else:
+        (level, share), count = RULES[rule], np.count_nonzero(columns[0].parts.weight)
+        good = behind <= stats.t.isf(level, max(count - 1, 1)) * error
+        if not sizes.all():
+            good &= behind <= share * behind[sizes == 0].min()
+        good[best] = True
+    good = np.flatnonzero(good)
     return places[good[np.lexsort((-means[good], sizes[good]))[0]]]
 
 
-def choose_mean(
-    columns: Sequence[Column], best: Place, rate: Callable[[list[Place], int], Array], most: int
-) -> tuple[list[Place], Array]:
-    """Return the models whose mean is chosen, the best one first, and the score of their mean in each fold.
+def explain(columns: Sequence[Column], chosen: Place, *, rule: str, scoring: str, loss: str) -> Choice:
+    """Say what was chosen, why, and what other sizes give."""
+    places, (best, behind, error) = places_of(columns), behind_best(columns)
+    at = places.index(chosen)
 
-    To the best model others are added, one at a time, as long as that raises the score by 0.3 % of its value.
-    ``rate(places, column)`` returns the scores, of shape (points, folds), of the mean of some models with each of a column.
-    """
-    places, scores = [best], columns[best[0]].scores[best[1]]
-    while len(places) < most:
-        trials = [rate(places, column) for column in range(len(columns))]
-        for column, point in places:
-            trials[column][point] = -np.inf
-        column = int(np.argmax([trial.mean(axis=1).max() for trial in trials]))
-        point = int(trials[column].mean(axis=1).argmax())
-        found = trials[column][point]
-        if found.mean() <= scores.mean() + WORTH_AVERAGING * abs(scores.mean()):
-            break
-        places.append((column, point))
-        scores = found
-    return places, scores
+    def candidate(number: int) -> Candidate:
+        column, point = columns[places[number][0]], places[number][1]
+        return Candidate(
+            int(column.size[point]),
+            float(column.mean[point]),
+            float(column.standard_error[point]),
+            float(behind[number]),
+            float(error[number]),
+            *column.penalties(point),
+            float(column.lasso[point]) if column.lasso is not None and column.refitted else None,
+            places[number],
+        )
 
-
-def explain(
-    columns: Sequence[Column], places: Sequence[Place], scores: Array, size: int, *, rule: str, scoring: str, loss: str
-) -> Choice:
-    """Say what was chosen and why; `size` is that of the models at all places together, `scores` are those of their mean."""
-    models = tuple(model_at(columns[column], point) for column, point in places)
-    score, error = float(scores.mean()), float(standard_error(scores))
+    model, first = candidate(at), candidate(best)
     name, sign = name_score(scoring, loss), -1.0 if is_loss(scoring) else 1.0
-    first = choose_point(columns, "best", scoring)
-    best = float(columns[first[0]].mean[first[1]])
-    extreme, compared = "lowest" if sign < 0.0 else "highest", sum(len(column.size) for column in columns)
-    among = f"of {compared} models" if compared > 1 else "of one model"
-    value = f"{sign * score:.4g} +- {error:.2g}"
-    if len(models) > 1:
-        better = f"{100.0 * abs(score - best) / abs(best):.2g} % better than" if best else "better than"
-        *others, last = map(str, models)
-        what = f"the mean of {len(models)} models, of {', '.join(others)} and {last}, which has {count_features(size)}"
-        why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
-    elif places[0] != first:
-        limit = float(columns[first[0]].standard_error[first[1]])
-        close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * CLOSE:g} %"
-        of_best = f"of the {extreme}, {sign * best:.4g} with {count_features(int(columns[first[0]].size[first[1]]))}"
-        why = f"{models[0]}: the smallest {among} whose {name}, {value}, is within {close} {of_best}"
+    extreme = "lowest" if sign < 0.0 else "highest"
+    among = f"of {len(places)} models" if len(places) > 1 else "of one model"
+    where = "on the same rows" if scoring == NEGATIVE_LOSS else "in the same folds"
+    value = f"{sign * model.score:.4g} +- {model.standard_error:.2g}"
+    if at == best:
+        why = f"{model}: its {name}, {value}, is the {extreme} {among}"
+        fewer = choose_point(columns, "sparse")
+        size = int(columns[fewer[0]].size[fewer[1]])
+        if size < model.size:
+            lower = sign * float(columns[fewer[0]].mean[fewer[1]])
+            why += f'; {count_features(size)} would have {lower:.4g} (rule="sparse")'
     else:
-        why = f"{models[0]}: its {name}, {value}, is the {extreme} {among}"
-    smaller = choose_point(columns, "one_se", scoring)
-    fewer = int(columns[smaller[0]].size[smaller[1]])
-    if rule != "one_se" and fewer < size:
-        why += f'; {count_features(fewer)} would be within one standard error of that (rule="one_se")'
-    return Choice(models, size, score, error, why[0].upper() + why[1:] + ".")
+        of_best = f"the {extreme}, {sign * first.score:.4g} with {count_features(first.size)}"
+        if rule == "one_se":
+            close = f"is within one standard error ({first.standard_error:.2g}) of {of_best}"
+        else:
+            close = f"is not clearly worse than {of_best}: it is behind by {model.behind:.2g} +- {model.error:.2g} {where}"
+        why = f"{model}: the smallest {among} whose {name}, {value}, {close}"
+    return Choice(model, trade_of(columns, at, best, candidate), why + ".", name, sign < 0.0)
 
 
-def model_at(column: Column, point: int) -> ChosenModel:
-    """Return the penalties and the size of a model."""
-    lambda_0 = None if np.isnan(column.lambda_0[point]) else float(column.lambda_0[point])
-    return ChosenModel(lambda_0, column.lambda_1, column.lambda_2, int(column.size[point]))
+def trade_of(columns: Sequence[Column], chosen: int, best: int, candidate: Callable[[int], Candidate]) -> tuple[Candidate, ...]:
+    """Return models of growing size, each with a better score than all smaller ones, not all of them, up to the best one."""
+    means, sizes = np.concatenate([column.mean for column in columns]), np.concatenate([column.size for column in columns])
+    kept, level, last = [chosen], -np.inf, -1.0
+    for number in np.lexsort((-means, sizes)).tolist():
+        if means[number] > level and sizes[number] != sizes[chosen]:
+            level = means[number]
+            beside = (1.0 + GROWTH) * max(last, float(sizes[chosen]) if sizes[number] > sizes[chosen] else last)
+            if sizes[number] >= beside or number == best:
+                kept.append(number)
+                last = float(sizes[number])
+        if number == best:
+            break
+    return tuple(candidate(number) for number in sorted(kept, key=lambda number: (sizes[number], means[number])))
 
 
 def count_features(number: int) -> str:

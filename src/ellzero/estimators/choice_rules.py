@@ -3,12 +3,11 @@
 What they were tuned on, and what they reach on other data, is in `benchmarks/results/choice.md`.
 
 ===============  =======================================================================================================
-`shrinkage`      the second penalty climbs a ladder of values, up or down from its middle, while the held-out loss falls
-`max_support`    50 features; a third of the rows if that is more, but at most 150
+`penalty`        models that lambda_0 chooses, with lambda_1 or lambda_2; elastic nets without lambda_0; refits of their columns
+`max_support`    with lambda_0 50 features; a third of the rows if that is more, but at most 150; without it two for each row
 `n_lambda`       models of a path that are a fifth larger than the one before
-`cv`             five folds, once: to divide few rows several times gained nothing
-`rule`           the smallest model whose held-out loss is within 1 % of the lowest
-`average`        with up to 1,000 rows the mean of up to three models, while another one lowers the held-out loss by 0.3 %
+`cv`             five folds, once
+`rule`           the smallest model that is not clearly worse than the best one on the same rows
 ===============  =======================================================================================================
 """
 
@@ -26,15 +25,22 @@ from ellzero.solvers.paths import PathOptions
 
 Array = NDArray[np.float64]
 
-LADDER = (10.0, 3.2, 1.0, 0.32, 0.1, 0.032, 3.2e-3, 3.2e-4, 3.2e-5)
-"""Values of lambda_2, as multiples of the largest curvature of a column: 2.5 to 8e-6 for the logistic loss of standardised
-columns. Above them all models are alike, below them nothing is shrunk but what the data does not determine."""
-FIRST_STEPS = (3, 4)
-"""The steps of the ladder that are tried first. While the best model is on the highest or the lowest one that was tried, the
-next one is tried, too: strong noise wants much shrinkage, a clear signal next to none, and few data sets want both."""
-LASSO_LADDER = (0.8, 0.56, 0.4, 0.28, 0.2, 0.1, 0.03, 3e-3, 3e-4)
-"""Values of lambda_1, as multiples of the least one at which all coefficients vanish. Noise wants a fifth of it to a half: with
-less, single features fit chance, and the empty model is the best."""
+RIDGE_LADDER = (1.0, 0.1, 0.01, 1e-3, 3.2e-5)
+"""Values of lambda_2 beside lambda_0, as multiples of the largest curvature of a column, with penalty="l0l2"."""
+LASSO_LADDER = (0.56, 0.4, 0.2, 0.1, 0.03, 3e-3)
+"""Values of lambda_1 beside lambda_0, as multiples of the least one at which all vanish, with penalty="l0l1"."""
+BESIDE_OTHERS: dict[str, tuple[float, ...]] = {"l0l2": (3.2e-3, 3.2e-5), "l0l1": (0.2, 0.03)}
+"""The values with penalty="auto". More of them cost time and gain nothing: with few rows and much shrinkage, the held-out
+losses of models that lambda_0 chose vary so much that the best one is often a chance find."""
+LASSO_GRID = 0.75 ** np.arange(25)
+"""Values of lambda_1 without lambda_0, as such multiples: down to a thousandth."""
+NETS = {"auto": (0.01, 0.1), "l0l1": (0.0,)}
+"""Values of lambda_2 beside these, as multiples of the largest curvature of a column. Elastic nets share a coefficient among
+correlated columns: on text they need a fifth more features than plain l1, and predict better."""
+REFITS = (0.01,)
+"""Values of lambda_2 of refits of the features of the first of these nets, as such multiples."""
+MOST_OF_NETS = 2
+"""An elastic net may have so many features for each row."""
 
 FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
 """The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50.
@@ -48,37 +54,41 @@ is saved pays for more values of lambda_2."""
 
 FOLDS = 5
 
-CLOSE = 0.01
-"""A larger model must lower the held-out loss by this share."""
-
-MOST_AVERAGED, WORTH_AVERAGING = 3, 0.003
-"""Another model to average with must lower the held-out loss by this share."""
-AVERAGED_ROWS = 1000
-"""With more rows a single model is as good as a mean, which has more features and needs the predictions of all models."""
+RULES = {"auto": (0.025, 0.03), "sparse": (0.025, 0.12)}
+"""A smaller model is taken if it is not worse than the best one at this level of significance (about two standard errors), and
+loses at most this share of what the best one gains on the model without features. The level alone would trust noise: with few
+rows, models that are much worse are not significantly worse."""
 
 
-def shrinkage_values(problems: list[Problem], name: str, options: PathOptions, count: int = 0) -> Array:
+def shrinkage_values(
+    problems: list[Problem], name: str, options: PathOptions, count: int = 0, multiples: Sequence[float] = ()
+) -> Array:
     """Return the values of lambda_1 or lambda_2, decreasing; `count` asks for so many, log-spaced over four decades.
 
-    Of all outputs' grids it is the largest. Zero alone is returned if no column improves on the intercept. Without `count`,
-    they are those of the ladder: which of them are tried is up to `next_step`.
+    Of all outputs' grids it is the largest. Zero alone is returned if no column improves on the intercept.
     """
-    if not count and name == "lambda_2":
-        values = max(largest_curvature(problem) for problem in problems) * np.array(LADDER)
+    if not count:
+        values = (
+            ridge_values(problems, multiples) if name == "lambda_2" else largest_lasso(problems, options) * np.array(multiples)
+        )
         return values if values[-1] > 0.0 else np.zeros(1)
     try:
-        grid = max(
-            (automatic_grid(problem, name, options, count or 1) for problem in problems), key=lambda grid: float(grid[0])
-        )
+        return max((automatic_grid(problem, name, options, count) for problem in problems), key=lambda grid: float(grid[0]))
     except InvalidInputError:
         return np.zeros(1)
-    return grid if count else grid[0] * np.array(LASSO_LADDER)
 
 
-def next_step(tried: Sequence[int], best: int) -> int | None:
-    """Return the step of the ladder to try next, None if there are enough; `best` is the one of the best model so far."""
-    step = best - 1 if best == min(tried) else best + 1 if best == max(tried) else -1
-    return step if 0 <= step < len(LADDER) else None
+def largest_lasso(problems: list[Problem], options: PathOptions) -> float:
+    """Return the least lambda_1 at which the coefficients of all problems vanish; zero if no column helps."""
+    try:
+        return max(float(automatic_grid(problem, "lambda_1", options, 1)[0]) for problem in problems)
+    except InvalidInputError:
+        return 0.0
+
+
+def ridge_values(problems: list[Problem], multiples: Sequence[float]) -> Array:
+    """Return multiples of the largest curvature of a column."""
+    return max(largest_curvature(problem) for problem in problems) * np.array(multiples)
 
 
 def largest_by_rows(rows: int) -> int:
@@ -86,16 +96,11 @@ def largest_by_rows(rows: int) -> int:
     return int(np.clip(rows // ROWS_PER_FEATURE, FEWEST_FEATURES, MOST_FEATURES))
 
 
-def thinned(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of the points to compare: each has more features than the one before, and at least a tenth more."""
-    kept, last = list[int](), -1
+def thinned(sizes: NDArray[np.int64], last: int = -1) -> NDArray[np.int64]:
+    """Return the numbers of the points to compare: each is larger than the one before, and than `last`, by a fifth."""
+    kept = list[int]()
     for point, size in enumerate(sizes):
         if size > last and size >= (1.0 + GROWTH) * last:
             kept.append(point)
             last = int(size)
     return np.array(kept, dtype=np.int64)
-
-
-def most_averaged(rows: int) -> int:
-    """Return how many models the chosen one may be the mean of."""
-    return MOST_AVERAGED if rows <= AVERAGED_ROWS else 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,52 +13,69 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import is_stored
-from ellzero.estimators.choice import Column, Place, choose_mean, choose_point, explain
-from ellzero.estimators.choice_rules import FIRST_STEPS, next_step, thinned
+from ellzero.estimators.choice import Column, choose_point, explain
+from ellzero.estimators.choice_rules import thinned
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.resampling import Split, fits_at_once, run_tasks
-from ellzero.estimators.scoring import HeldOutScore
-from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
+from ellzero.estimators.scoring import HeldOutScore, Parts, joined
+from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_lasso, fit_size_grid
+from ellzero.problem.model import Model
 from ellzero.solvers.paths import PathOptions
 
 Array = NDArray[np.float64]
-USUAL_CLIMB = 3  # steps of a ladder beyond the first ones; if there are fewer, the end comes early
+BLOCK = 6  # values of lambda_1 between looks at whether the scores have turned
+USUAL_BLOCKS = 3  # if there are fewer, the end comes early
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
     """The models that are compared, and the rule that chooses among them."""
 
-    shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
+    shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column of models that lambda_0 chooses
     lambda_0: Array  # the user's grid; an empty one is made from the full data
-    largest: int  # size of the largest model that is looked at
-    limit: int  # the user's: what is chosen has at most so many features
+    largest: int  # size of the largest of these models
+    lasso: Array  # decreasing lambda_1 of models without lambda_0; none for no such column
+    nets: tuple[float, ...]  # lambda_2 beside lambda_1, each for a column
+    refits: tuple[float, ...]  # lambda_2 of refits of the features that the models of the first such column have
+    most: int  # size of the largest model without lambda_0
     select: str
     rule: str
     scoring: str
     keep: bool  # whether held-out decision values are kept
     thin: bool  # whether some of a path's models are left out
-    climb: bool  # whether the values of the second penalty are a ladder, of which only some steps are tried
-    average: int  # the chosen model may be the mean of so many
 
 
 @dataclass(frozen=True, eq=False)
 class RatedFold:
     """Scores and features of the models of one column and one fold."""
 
-    scores: Array
+    parts: Parts
     size: NDArray[np.int64]
     supports: sparse.csr_matrix
     decision: Array  # of the test rows; without any point if nobody needs it
+    last: list[Model]
+
+
+def followed(blocks: Sequence[Sequence[RatedFold]]) -> list[RatedFold]:
+    """Return the models of each fold, from blocks of a column's points."""
+    return [
+        RatedFold(
+            replace(parts[0].parts, scores=np.vstack([part.parts.scores for part in parts])),
+            np.concatenate([part.size for part in parts]),
+            sparse.vstack([part.supports for part in parts], format="csr"),
+            np.concatenate([part.decision for part in parts], axis=1),
+            parts[-1].last,
+        )
+        for parts in zip(*blocks, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedColumn:
-    """A column with its models of all rows, and with the held-out decision values of each fold, if means may be rated."""
+    """A column with its models of all rows."""
 
     column: Column
     fits: FittedPoints
-    decisions: list[Array]
 
 
 @dataclass
@@ -104,44 +121,72 @@ class Comparison:
             return list(pool.map(self.training.on_rows, *zip(*parts, strict=True)))
 
     def run(self) -> list[FittedColumn]:
-        """Fit and rate the columns, from the top down.
-
-        Of a ladder, these are the steps in its middle, and further ones up or down as long as they are better.
-        """
-        first = FIRST_STEPS if self.plan.climb else range(len(self.plan.shrinkage))
+        """Fit and rate all columns: first those of lambda_0, then those without it."""
         each = len(self.splits) + 1
-        self.steps.expected = each * (len(first) + USUAL_CLIMB * self.plan.climb)
-        tried = dict(zip(first, self.fit(first), strict=True))
-        while self.plan.climb:
-            scores = {step: float(fitted.column.mean.max()) for step, fitted in tried.items()}
-            step = next_step(list(tried), max(scores, key=scores.__getitem__))
-            if step is None:
-                break
-            self.steps.expected = max(self.steps.expected, self.steps.done + each + 1)  # so that it never ends early
-            tried[step] = self.fit([step])[0]
+        self.steps.expected = each * (len(self.plan.shrinkage) + USUAL_BLOCKS * len(self.plan.nets))
+        fitted = self.fit()
+        for number, ridge in enumerate(self.plan.nets):
+            fitted += self.fit_lasso(ridge, () if number else self.plan.refits)
         if self.steps.progress and self.steps.done < self.steps.expected:
             self.steps.progress(1.0, 0.0, 0)
-        return [tried[step] for step in sorted(tried)]
+        return fitted
 
-    def fit(self, numbers: Sequence[int]) -> list[FittedColumn]:
-        """Fit and rate the models at some values of the second penalty."""
-        pairs = [self.plan.shrinkage[number] for number in numbers]
+    def fit(self) -> list[FittedColumn]:
+        """Fit and rate the models that lambda_0, or a size, chooses at each value of the second penalty."""
+        pairs = self.plan.shrinkage
         whole = [(self.training.with_penalties(*pair), self.plan, self.plan.lambda_0, self.options) for pair in pairs]
         full = run_tasks(fit_points, whole, self.n_jobs, self.steps)
         if self.plan.thin:
             full = [fits.at(thinned(fits.size)) for fits in full]
         tasks = [
-            (fold.with_penalties(*pair), self.plan, fits.lambda_0, self.options, test, self.score)
+            (fold.with_penalties(*pair), number, self.plan, fits.lambda_0, self.options, test, self.score)
             for pair, fits in zip(pairs, full, strict=True)
-            for fold, (_, test) in zip(self.folds, self.splits, strict=True)
+            for number, (fold, (_, test)) in enumerate(zip(self.folds, self.splits, strict=True))
         ]
-        rated = run_tasks(rate_fold, tasks, self.n_jobs, self.steps)
+        rated = run_tasks(rate_column, tasks, self.n_jobs, self.steps)
         count = len(self.splits)
         return [self.gather(fits, rated[count * number : count * (number + 1)]) for number, fits in enumerate(full)]
 
+    def fit_lasso(self, ridge: float, refits: Sequence[float]) -> list[FittedColumn]:
+        """Fit and rate models without lambda_0, and refits of their features, until the scores of all columns have turned.
+
+        Each block of values goes on from the models of the block before.
+        """
+        plan, largest = self.plan, -1
+        training, *folds = (each.with_penalties(0.0, ridge) for each in (self.training, *self.folds))
+        starts: list[list[Model]] = [[] for _ in range(1 + len(self.splits))]
+        wholes, rated = list[list[FittedPoints]](), list[list[list[RatedFold]]]()
+        for values in (plan.lasso[at : at + BLOCK] for at in range(0, len(plan.lasso), BLOCK)):
+            self.steps.expected = max(self.steps.expected, self.steps.done + len(starts) + 1)  # so that it never ends early
+            first = (training, values, refits, self.options, starts[0], plan.most)
+            (whole,) = run_tasks(fit_lasso, [first], self.n_jobs, self.steps)
+            starts[0] = whole[0].models[-1]
+            size = np.max([fits.size for fits in whole], axis=0)
+            kept = [point for point in thinned(whole[0].size, largest) if size[point] <= plan.most]
+            if not kept:
+                break
+            largest = int(whole[0].size[kept[-1]])
+            wholes.append([fits.at(np.array(kept)) for fits in whole])
+            tasks = [
+                (fold, number, plan.keep, values[kept], refits, self.options, test, self.score, start)
+                for number, (fold, (_, test), start) in enumerate(zip(folds, self.splits, starts[1:], strict=True))
+            ]
+            each = run_tasks(rate_lasso, tasks, self.n_jobs, self.steps)
+            starts[1:] = [columns[0].last for columns in each]
+            rated.append([list(column) for column in zip(*each, strict=True)])
+            if self.turned(rated):
+                break
+        columns = zip(zip(*wholes, strict=True), zip(*rated, strict=True), strict=True)
+        return [self.gather(fits[0].followed_by(fits[1:]), followed(blocks)) for fits, blocks in columns]
+
+    def turned(self, blocks: list[list[list[RatedFold]]]) -> bool:
+        """Return whether no column has its best model in the last of these blocks of its points."""
+        best = [[np.mean([fold.parts.mean for fold in column], axis=0).max() for column in block] for block in blocks]
+        return not (np.argmax(best, axis=0) == len(blocks) - 1).any()
+
     def gather(self, fits: FittedPoints, folds: list[RatedFold]) -> FittedColumn:
-        """Put the results of all folds at one value of the second penalty together."""
-        scores = np.column_stack([fold.scores for fold in folds])
+        """Put the results of all folds of one column together."""
+        scores = np.column_stack([fold.parts.mean for fold in folds])
         if np.isnan(scores).any():
             number = int(np.flatnonzero(np.isnan(scores).any(axis=0))[0])
             raise InvalidInputError(
@@ -157,44 +202,23 @@ class Comparison:
             coef=[fits.coef(point) for point in range(len(fits.models))],
             intercept=fits.intercept,
             scores=scores,
+            parts=joined([fold.parts for fold in folds]),
             fold_size=np.column_stack([fold.size for fold in folds]),
             fold_supports=[fold.supports for fold in folds],
             held_out=held_out,
             n_rows=len(self.training.problem.y),
+            lasso=fits.lasso,
+            refitted=fits.refitted,
         )
-        return FittedColumn(column, fits, [fold.decision for fold in folds] if self.plan.average > 1 else [])
+        return FittedColumn(column, fits)
 
     def choose(self, fitted: list[FittedColumn]) -> CrossValidation:
-        """Choose one of the models, or several for their mean, and return all scores."""
-        plan, columns = self.plan, [each.column for each in fitted]
-        best = choose_point(columns, plan.rule, plan.scoring)
-        places, scores = choose_mean(columns, best, partial(self.rate_means, fitted), plan.average)
-        used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
-        problem = self.training.problem
-        size, loss = problem.penalty.counted(used.astype(np.int32)), problem.loss.name
-        choice = explain(columns, places, scores, size, rule=plan.rule, scoring=plan.scoring, loss=loss)
+        """Choose one of the models, and return all scores."""
+        plan, columns, problem = self.plan, [each.column for each in fitted], self.training.problem
+        best = choose_point(columns, plan.rule)
+        choice = explain(columns, best, rule=plan.rule, scoring=plan.scoring, loss=problem.loss.name)
         names, separate = problem.design.names, len(self.training.targets) > 1
-        return CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, self.splits, names, separate)
-
-    def rate_means(self, fitted: list[FittedColumn], places: list[Place], column: int) -> Array:
-        """Return the scores, of shape (points, folds), of the mean of the models at these places with each of a column.
-
-        Means of more features than the user allows have a score of minus infinity.
-        """
-        out = []
-        for fold, (_, test) in enumerate(self.splits):
-            known = [fitted[number].decisions[fold][:, point] for number, point in places]
-            mean = (fitted[column].decisions[fold] + np.sum(known, axis=0)[:, None]) / (len(places) + 1)
-            out.append(self.score(mean, test))
-        scores = np.column_stack(out)
-        with_them = [fitted[number].fits.models[point] for number, point in places]
-        sizes = np.zeros(len(scores))  # of the problem with the most features
-        for point, models in enumerate(fitted[column].fits.models):
-            for own in zip(*with_them, models, strict=True):
-                support = np.unique(np.concatenate([model.support for model in own])).astype(np.int32)
-                sizes[point] = max(sizes[point], self.training.problem.penalty.counted(support))
-        scores[sizes > self.plan.limit] = -np.inf
-        return scores
+        return CrossValidation(plan.select, plan.rule, plan.scoring, columns, best, choice, self.splits, names, separate)
 
 
 def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: PathOptions) -> FittedPoints:
@@ -204,16 +228,46 @@ def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: P
     return fit_lambda_grid(training, grid, options, plan.largest)
 
 
-def rate_fold(
-    fold: Training, plan: ComparisonPlan, grid: Array, options: PathOptions, test: NDArray[np.int64], score: HeldOutScore
+def rate_column(
+    fold: Training,
+    number: int,
+    plan: ComparisonPlan,
+    grid: Array,
+    options: PathOptions,
+    test: NDArray[np.int64],
+    score: HeldOutScore,
 ) -> RatedFold:
     """Fit models on a fold's training rows, and rate them on its test rows."""
-    fits = fit_points(fold, plan, grid, options)
+    return rate_fold(fold, fit_points(fold, plan, grid, options), number, plan.keep, test, score)
+
+
+def rate_lasso(
+    fold: Training,
+    number: int,
+    keep: bool,
+    values: Array,
+    refits: Sequence[float],
+    options: PathOptions,
+    test: NDArray[np.int64],
+    score: HeldOutScore,
+    start: list[Model],
+) -> list[RatedFold]:
+    """Fit models without lambda_0, and refits, on a fold's training rows, and rate them on its test rows."""
+    columns = fit_lasso(fold, values, refits, options, start)
+    return [rate_fold(fold, fits, number, keep, test, score) for fits in columns]
+
+
+def rate_fold(
+    fold: Training, fits: FittedPoints, number: int, keep: bool, test: NDArray[np.int64], score: HeldOutScore
+) -> RatedFold:
+    """Rate the models of a fold on its test rows."""
     supports = [fits.support(point) for point in range(len(fits.models))]
     starts = np.cumsum([0] + [len(support) for support in supports])
     used = np.ones(starts[-1], dtype=bool)
     matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(supports), fold.problem.design.shape[1]))
-    if not (plan.keep or plan.average > 1):
-        return RatedFold(score.of_models(fold, fits.models, test), fits.size, matrix, np.zeros((len(test), 0, 0)))
+    if not (keep or score.scorer):
+        parts = score.in_parts(fold.decisions(fits.models, test), test, number)
+        return RatedFold(parts, fits.size, matrix, np.zeros((len(test), 0, 0)), fits.models[-1])
     decision = fold.decision(fits.models, test)
-    return RatedFold(score(decision, test), fits.size, matrix, decision)
+    parts = score.in_parts([(slice(None), decision)], test, number)
+    return RatedFold(parts, fits.size, matrix, decision if keep else decision[:, :0], fits.models[-1])

@@ -31,7 +31,7 @@ class CrossValidation:
     rule : "auto", "best" or "one_se"
     scoring : name of the score; greater is better
     columns : list of Column, one for each value of the second penalty
-    places : (column, point) of the chosen model or, if the estimator is the mean of several, of all of them, the best one first
+    best : (column, point) of the chosen model
     choice : Choice: what was chosen, and why
     splits : list of (training rows, test rows)
     names : names of the features, or None
@@ -43,16 +43,11 @@ class CrossValidation:
     rule: str
     scoring: str
     columns: list[Column]
-    places: list[Place]
+    best: Place
     choice: Choice
     splits: list[Split]
     names: list[str] | None = None
     separate: bool = False
-
-    @property
-    def best(self) -> Place:
-        """(column, point) of the chosen model, or of the best of those whose mean was chosen."""
-        return self.places[0]
 
     @property
     def chosen(self) -> Column:
@@ -62,7 +57,7 @@ class CrossValidation:
     @property
     def held_out(self) -> str:
         """The held-out score of the choice in words; a loss is positive."""
-        value, error = self.as_shown(self.choice.score), self.choice.standard_error
+        value, error = self.as_shown(self.choice.model.score), self.choice.model.standard_error
         return f"held-out {self.score_name} {value:.4g} +- {error:.2g}"
 
     @property
@@ -82,12 +77,12 @@ class CrossValidation:
         for number, column in enumerate(self.columns):
             frame = {
                 "lambda_0": column.lambda_0,
-                "lambda_1": column.lambda_1,
+                "lambda_1": [column.penalties(point)[1] for point in range(len(column.size))],
                 "lambda_2": column.lambda_2,
                 "size": column.size,
                 "mean_score": column.mean,
                 "standard_error": column.standard_error,
-                "chosen": [(number, point) in self.places for point in range(len(column.size))],
+                "chosen": [(number, point) == self.best for point in range(len(column.size))],
             }
             folds = {f"fold_{fold + 1}": column.scores[:, fold] for fold in range(column.scores.shape[1])}
             frames.append(pandas.DataFrame(frame | folds))
@@ -98,10 +93,20 @@ class CrossValidation:
 
         It is drawn into the axes `ax`, or into a new figure.
         """
-        lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
-        return plot_scores(
-            lines, self.places, ax, size=self.choice.size, against=against, scoring=self.scoring, one_se=self.rule == "one_se"
-        )
+        lines = [
+            ScoreLine(
+                c.lambda_1,
+                c.lambda_2,
+                c.lambda_0,
+                c.size,
+                c.mean,
+                c.standard_error,
+                "" if c.lasso is None else "l1's, refitted" if c.refitted else "l1",
+            )
+            for c in self.columns
+            if against == "size" or c.lasso is None
+        ]
+        return plot_scores(lines, self.best, ax, against=against, scoring=self.scoring, one_se=self.rule == "one_se")
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
         """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib).

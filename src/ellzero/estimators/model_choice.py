@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.resampling import Split
-from ellzero.estimators.training import Training, fit_lambda_grid, parts
+from ellzero.estimators.training import Training, fit_lambda_grid, fit_lasso, parts
 from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
@@ -22,7 +22,8 @@ from ellzero.solvers.paths import PathOptions
 Array = NDArray[np.float64]
 
 
-CRITERIA = ("aic", "bic", "ebic")
+CRITERIA = ("aic", "bic", "ebic", "gic")
+LEAST_ROWS = 3.0  # of fewer, log(log n) is negative
 SMALLEST_SHARE = 1e-12  # least residual variance, as a share of that of y: a perfect fit has a finite criterion, too
 
 
@@ -34,6 +35,7 @@ class ModelChoice:
     lambda_0: float = 0.0
     largest: int | None = None  # size of the largest model that is looked at; None for any size
     budget: float | None = None  # of the costs of each model's features
+    lasso: tuple[float, float] | None = None  # lambda_1 and lambda_2 of the model without lambda_0 that has the features
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,11 @@ def fit_chosen_models(
         budget = np.array([choice.budget])
         found = [compute_budgets(problem, budget, part, choice.lambda_0) for problem, part in parts(training, options)]
         return [budgets.models[0] for budgets in found], list(found)
+    if choice.lasso is not None:
+        value, ridge = choice.lasso
+        refits = [] if training.problem.penalty.lambda_1 else [training.problem.penalty.lambda_2]
+        fits = fit_lasso(training.with_penalties(0.0, ridge), np.array([value]), refits, options)[-1]
+        return fits.models[0], fits.searched
     if not choice.k:
         largest = training.problem.penalty.countable(choice.largest)
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
@@ -70,7 +77,7 @@ def fit_chosen_models(
 
 
 def fit_by_criterion(
-    training: Training, criterion: str, rows: float, largest: int, options: PathOptions
+    training: Training, criterion: str, rows: float, largest: int, options: PathOptions, candidates: int | None = None
 ) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
@@ -82,7 +89,7 @@ def fit_by_criterion(
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
         if problem.penalty.priced and len(path):  # those that are the best for what they cost
             sized = list(path)
-        rated = [information_criterion(criterion, problem, model, rows) for model in sized]
+        rated = [information_criterion(criterion, problem, model, rows, candidates) for model in sized]
         models.append(sized[int(np.argmin(rated))])
         paths.append(path)
         best.append(min(rated))
@@ -97,14 +104,15 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     return part.decision([models], test)[:, 0]
 
 
-def information_criterion(name: str, problem: Problem, model: Model, rows: float) -> float:
-    """Return AIC, BIC or extended BIC (with gamma = 1) of a model; smaller is better.
+def information_criterion(name: str, problem: Problem, model: Model, rows: float, candidates: int | None = None) -> float:
+    """Return AIC, BIC, extended BIC (with gamma = 1) or GIC of a model; smaller is better.
 
     ``rows`` is the number of rows, repetitions by sample weights included. The deviance is twice the loss summed over rows (for
     the logistic loss minus twice the log-likelihood; hinge losses take its place as they do in the information criteria for
     support vector machines), or n log(residual variance) for the squared error, of each target. AIC adds 2 for each
     coefficient, BIC log n, and extended BIC also 2 log of the number of models of the same size, which keeps chance findings
-    out when p is large. Of several outputs, a column has a coefficient for each; of a multinomial model for each but one, since
+    out when p is large. GIC (Fan and Tang's) adds log(log n) log p instead. `candidates` is p, if columns were left out before.
+    Of several outputs, a column has a coefficient for each; of a multinomial model for each but one, since
     only the differences between classes matter.
     """
     if problem.loss.is_classification:
@@ -115,9 +123,12 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
     coefficients = outputs * (len(model.support) + problem.fit_intercept)
     if name == "aic":
         return deviance + 2.0 * coefficients
+    p = problem.penalty.countable() if candidates is None else candidates
+    if name == "gic":
+        return deviance + float(np.log(np.log(max(rows, LEAST_ROWS))) * np.log(max(p, 2))) * coefficients
     value = deviance + float(np.log(max(rows, 1.0))) * coefficients
     if name == "ebic":
-        p, size = problem.penalty.countable(), problem.penalty.counted(model.support)
+        size = problem.penalty.counted(model.support)
         value += 2.0 * float(gammaln(p + 1.0) - gammaln(size + 1.0) - gammaln(p - size + 1.0))
     return value
 

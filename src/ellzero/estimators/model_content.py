@@ -24,8 +24,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
     """Return what the file of a fitted estimator holds."""
     check_is_fitted(estimator)
     names = estimator._feature_names()
-    several = hasattr(estimator, "choice_") and len(estimator.choice_.models) > 1
-    penalties = () if several else ("lambda_0", "lambda_1", "lambda_2")  # the mean of several models is the solution for none
+    penalties = ("lambda_0", "lambda_1", "lambda_2")
     groups = getattr(estimator, "groups_", None)
     p, costs = estimator.n_features_in_, estimator._as_fitted("feature_cost")
     if costs is not None:

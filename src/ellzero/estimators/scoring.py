@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
@@ -19,11 +20,11 @@ from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 from ellzero.problem.losses import LOSSES
-from ellzero.problem.model import Model
 
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
 NEGATIVE_LOSS = "negative loss"
+MOST_PARTS = 1000
 
 
 def as_scorer(scoring: Any) -> Scorer | None:
@@ -102,8 +103,6 @@ class HeldOutScore:
     def __call__(self, decision: Array, test: NDArray[np.int64]) -> Array:
         """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
         training = self.training
-        if self.scorer is None:
-            return -held_out_loss(training, [(slice(None), decision)], test)
         if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
             return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test, 0] > 0.0)
         design, y = training.problem.design, self.y[test]
@@ -119,11 +118,15 @@ class HeldOutScore:
                 scores[point] = self.rate(self.view(decision[:, point]), X, y, params)
         return scores
 
-    def of_models(self, fold: Training, points: Sequence[Sequence[Model]], test: NDArray[np.int64]) -> Array:
-        """Return a score for the models of a fold at each point; the held-out loss needs no decision values of all rows."""
+    def in_parts(self, pieces: Iterable[tuple[Any, Array]], test: NDArray[np.int64], fold: int) -> Parts:
+        """Return the scores of the models at all points, for each part of a fold's test rows.
+
+        Decision values come in pieces, with their places among the test rows; all of them in one, if there is a scorer.
+        """
         if self.scorer is None:
-            return -held_out_loss(self.training, fold.decisions(points, test), test)
-        return self(fold.decision(points, test), test)
+            return held_out_losses(self.training, pieces, test)
+        ((_, decision),) = pieces
+        return Parts(np.array([fold]), np.ones(1), self(decision, test)[:, None])
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
@@ -156,24 +159,54 @@ class HeldOutScore:
         return HeldOutClassifier(decision if self.pos_label == classes[1] else -decision, np.array([0, 1]), loss)
 
 
-def held_out_loss(training: Training, parts: Iterable[tuple[Any, Array]], test: NDArray[np.int64]) -> Array:
-    """Return the weighted mean loss on the test rows, averaged over outputs; nan if no test row has a weight.
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Scores of models on parts of some test rows. A part has the same rows in all splits, so that differences are paired.
 
-    The decision values come in parts, with their places among the test rows.
+    The held-out loss has a part for each row, or 1,000 parts if there are more rows. Any other score has one for each fold.
+    """
+
+    number: NDArray[np.int64]  # (b,) increasing: which parts
+    weight: Array  # (b,) of their rows
+    scores: Array  # (points, b), weighted means over the rows
+
+    @property
+    def mean(self) -> Array:
+        """(points,) the score of all the parts; nan if no row has a weight."""
+        total = float(self.weight.sum())
+        return self.scores @ self.weight / total if total > 0.0 else np.full(len(self.scores), np.nan)
+
+
+def joined(folds: Sequence[Parts]) -> Parts:
+    """Return the parts of all folds; the rows of one may be tested in several of them, by different models."""
+    number = np.unique(np.concatenate([fold.number for fold in folds]))
+    weight, total = np.zeros(len(number)), np.zeros((len(folds[0].scores), len(number)))
+    for fold in folds:
+        at = np.searchsorted(number, fold.number)
+        weight[at] += fold.weight
+        total[:, at] += fold.scores * fold.weight
+    return Parts(number, weight, total / np.where(weight > 0.0, weight, 1.0))
+
+
+def held_out_losses(training: Training, pieces: Iterable[tuple[Any, Array]], test: NDArray[np.int64]) -> Parts:
+    """Return the negative of the weighted mean loss on each part of the test rows, averaged over outputs.
+
+    The decision values come in pieces, with their places among the test rows.
     """
     w, y = training.problem.w[test], training.output_targets[test]
-    w = w / (w.sum() or 1.0)
-    total, mass = np.zeros(1), 0.0
-    for places, values in parts:
+    numbers, part = np.unique(test % MOST_PARTS, return_inverse=True)
+    total, mass = np.zeros((len(numbers), 1)), np.zeros(len(numbers))
+    for places, values in pieces:
         weight, target, decision = w[places], y[places], values
         known = ~np.isneginf(decision).all(axis=(0, 1))
         if not known.all():  # rows of a class that the training rows lack: no model can know it, and all would lose without end
             weight = np.where((target[:, ~known] > 0.0).any(axis=1), 0.0, weight)
             target, decision = target[:, known], decision[:, :, known]
         losses = training.problem.loss.value(decision, target[:, None, :])
-        total = total + weight @ (losses if training.problem.is_multinomial else losses.mean(axis=2))
-        mass += float(weight.sum())
-    return np.asarray(total / mass) if mass > 0.0 else np.full(len(total), np.nan)
+        sums = sparse.csr_matrix((weight, part[places], np.arange(len(weight) + 1)), (len(weight), len(numbers))).T
+        total = total + sums @ (losses if training.problem.is_multinomial else losses.mean(axis=2))
+        mass += np.bincount(part[places], weight, len(numbers))
+    return Parts(numbers, mass, -(total / np.where(mass > 0.0, mass, 1.0)[:, None]).T)
 
 
 def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:

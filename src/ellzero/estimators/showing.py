@@ -51,9 +51,7 @@ def heading(estimator: Any, about: str = "") -> str:
     if groups:
         count = len({groups[j] for j in estimator.support_})
         size = f"{count} feature{'s' * (count != 1)} of {used} columns"
-    averaged = len(estimator.choice_.models) if hasattr(estimator, "choice_") else 1
-    mean = f", the mean of {averaged} models" if averaged > 1 else ""
-    return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}{mean}"
+    return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}"
 
 
 class CoefficientTable(NamedTuple):

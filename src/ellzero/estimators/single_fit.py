@@ -48,12 +48,13 @@ class SingleFit(L0Estimator):
             raise InvalidInputError("k and budget cannot both be given.")
         largest = if_given(as_count, "max_support", self.max_support, 0)
         as_choice("criterion", self.criterion, CRITERIA)
+        candidates = if_given(as_count, "n_candidates", self.n_candidates, 1)
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         if not wanted:
             largest = min(FEWEST_FEATURES if largest is None else largest, training.problem.penalty.countable())
-            models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
+            models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options, candidates)
             self.criterion_ = sum(values)
             sizes = [training.problem.penalty.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
@@ -63,7 +64,7 @@ class SingleFit(L0Estimator):
         else:
             choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
-        self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
+        self._set_results(FoundModels(training, choice, models, searched), np.asarray(y))
 
 
 @dataclass(eq=False, repr=False)
@@ -87,8 +88,11 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
         Weights of the l1 norm and of the squared l2 norm, of the standardised coefficients with ``standardize``.
     algorithm : {"local_search", "cd", "iht", "exact"}
         As in :func:`ellzero.fit_path`; "exact" proves how good the model is, see :func:`ellzero.solve`.
-    criterion : {"ebic", "bic", "aic"}
+    criterion : {"ebic", "gic", "bic", "aic"}
         Chooses the size if none of ``k``, ``budget`` and ``lambda_0`` is given; see the user guide.
+    n_candidates : int, optional
+        From how many columns those of X were chosen before, for example by a screening with y: "ebic" and "gic" count all of
+        them, so that chance findings among them stay out. By default the columns of X.
     max_support : int, optional
         The largest size that the criterion looks at; 50 by default. There is a warning if the chosen model is that large.
     multi_class : {"auto", "multinomial", "ovr_shared", "ovr"}
@@ -191,8 +195,9 @@ class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments, 
         "huber" is for data with outliers: residuals beyond ``huber_delta`` count by their size, not by their square.
     huber_delta : float
         In the units of y: about 1.35 times the usual size of the errors that are not outliers.
-    k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper,
-    unpenalized, feature_cost, groups, rules, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
+    k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, n_candidates, max_support, fit_intercept, standardize, lower,
+    upper, unpenalized, feature_cost, groups, rules, feature_names, bound, gap, time_limit, within, tol, n_jobs,
+    progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes

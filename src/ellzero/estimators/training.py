@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -138,12 +139,20 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class FittedPoints:
-    """Models of one training set at several values of lambda_0, or of several sizes."""
+    """Models of one training set at several values of the penalties, or of several sizes."""
 
     training: Training
     lambda_0: Array  # (m,), nan where models are chosen by their size
     models: list[list[Model]]  # m points, one model for each problem
     searched: list[Path | Sizes | Budgets]  # of each problem: the path, or the sizes, that the models are from
+    lasso: Array | None = None  # (m,) lambda_1 of the l1 models whose features these are; None where lambda_0 chose them
+    refitted: bool = False  # whether the models are refits of these features, with the training's lambda_2
+
+    def training_at(self, point: int) -> Training:
+        """Return the training set with the penalties of a point."""
+        if self.lasso is None or self.refitted:
+            return self.training
+        return self.training.with_penalties(float(self.lasso[point]), self.training.problem.penalty.lambda_2)
 
     @property
     def intercept(self) -> Array:
@@ -162,7 +171,15 @@ class FittedPoints:
 
     def at(self, points: NDArray[np.int64]) -> FittedPoints:
         """Return some of the points."""
-        return replace(self, lambda_0=self.lambda_0[points], models=[self.models[point] for point in points])
+        lasso = None if self.lasso is None else self.lasso[points]
+        return replace(self, lambda_0=self.lambda_0[points], models=[self.models[point] for point in points], lasso=lasso)
+
+    def followed_by(self, others: Sequence[FittedPoints]) -> FittedPoints:
+        """Return these points of a column without lambda_0 and, after them, further ones."""
+        lines = [self, *others]
+        lasso = np.concatenate([line.lasso for line in lines if line.lasso is not None])
+        models = [each for line in lines for each in line.models]
+        return replace(self, lambda_0=np.zeros(len(lasso)), models=models, lasso=lasso)
 
     @property
     def size(self) -> NDArray[np.int64]:
@@ -232,6 +249,52 @@ def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOpt
     return FittedPoints(training, np.full(len(sizes), np.nan), models, list(by_size))
 
 
+def fit_lasso(
+    training: Training,
+    values: Array,
+    refits: Sequence[float],
+    options: PathOptions,
+    starts: Sequence[Model] = (),
+    most: float = np.inf,
+) -> list[FittedPoints]:
+    """Fit models without lambda_0 at decreasing values of lambda_1; then refit their features with each lambda_2 of `refits`.
+
+    `starts` are neighbouring models to start from, one for each problem. A model of more than `most` features is the last.
+    """
+    lines: list[list[list[Model]]] = [[] for _ in range(1 + len(refits))]
+    last, ridge = list(starts), training.problem.penalty.lambda_2
+    for value in values:
+        problems = training.with_penalties(float(value), ridge).problems
+        last = [lasso_model(problem, options, start) for problem, start in zip_longest(problems, last)]
+        lines[0].append(last)
+        for line, other in zip(lines[1:], refits, strict=True):
+            shrunk = training.with_penalties(0.0, other).problems
+            line.append([refit_features(problem, model, options) for problem, model in zip(shrunk, last, strict=True)])
+        if max(training.problem.penalty.counted(model.support) for model in last) > most:
+            break
+    values = values[: len(lines[0])]
+    return [
+        FittedPoints(training.with_penalties(0.0, lambda_2), np.zeros(len(values)), line, [], values, refitted=number > 0)
+        for number, (line, lambda_2) in enumerate(zip(lines, (ridge, *refits), strict=True))
+    ]
+
+
+def lasso_model(problem: Problem, options: PathOptions, start: Model | None) -> Model:
+    """Return the minimum over all columns without lambda_0; it starts from another model, if there is one."""
+    convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
+    seeds = [] if start is None else [problem.units.core_model(start.coefficients)]
+    found = solve_path(problem, convex, seeds, sweep=start is None).models[0]
+    return evaluate(problem, problem.units.coefficients(found))
+
+
+def refit_features(problem: Problem, model: Model, options: PathOptions) -> Model:
+    """Return the model of the same features (whole groups of columns) at other penalties."""
+    penalty = problem.penalty
+    inside = penalty.unpenalized.copy()
+    inside[np.isin(penalty.heads, penalty.heads[model.support]) if penalty.grouped else model.support] = True
+    return refit(problem, np.flatnonzero(inside).astype(np.int32), options)
+
+
 def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
     """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
@@ -239,14 +302,3 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
     support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
     return evaluate(problem, Coefficients(columns[support], values, b))
-
-
-def mean_model(problem: Problem, models: list[Model]) -> Model:
-    """Return the mean of some models of one problem; its support is that of all of them together."""
-    if len(models) == 1:
-        return models[0]
-    support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
-    values = np.mean([np.atleast_2d(model.coef)[:, support].T for model in models], axis=0)
-    intercept = np.mean([model.coefficients.intercept for model in models], axis=0)
-    kept = values.any(axis=1)
-    return evaluate(problem, Coefficients(support[kept], values[kept], intercept))

@@ -178,18 +178,18 @@ class Path:
         return html_table(self._heading(), ["lambda_0", "features", "loss", "objective", "converged"], rows, [PRICES])
 
     def __repr__(self) -> str:
-        spent = self.spent if self.problem.penalty.priced else None
+        priced = self.problem.penalty.priced
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
             self._heading(),
-            f"{'lambda_0':>12} {'features':>9} {'loss':>14} {'objective':>14}" + ("" if spent is None else f" {'cost':>12}"),
+            f"{'lambda_0':>12} {'features':>9} {'loss':>14} {'objective':>14}" + (f" {'cost':>12}" if priced else ""),
         ]
         for k in shown:
             lines.append(
                 f"{'...':>12}"
                 if k < 0
                 else f"{self.lambda_0[k]:12.6g} {self.support_size[k]:9d} {self.cost[k]:14.8g} {self.objective[k]:14.8g}"
-                + ("" if spent is None else f" {spent[k]:12.6g}")
+                + (f" {self.spent[k]:12.6g}" if priced else "")
                 + ("" if self.converged[k] else "  (not converged)")
             )
         return "\n".join([*lines, PRICES])

@@ -3,7 +3,7 @@
 from ellzero.plots.bounds import SearchState, plot_bounds, plot_certified
 from ellzero.plots.contributions import plot_contributions
 from ellzero.plots.path import plot_budgets, plot_grid, plot_path, plot_sizes
-from ellzero.plots.scores import ScoreLine, plot_scores
+from ellzero.plots.scores import ScoreLine, plot_scores, plot_trade
 from ellzero.plots.supports import FoldSupports, plot_alternatives, plot_stability, plot_supports
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "plot_sizes",
     "plot_stability",
     "plot_supports",
+    "plot_trade",
 ]

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 ALL_BARS = 3
 """With more lines than this only the chosen one has error bars: the others would hide it."""
 
+WIDE = 12
+"""Numbers of features that differ by a larger factor have a logarithmic axis."""
+
 SIZE_SPACING = 0.05
 """Sizes above the plot are written at least this share of its width apart."""
 
@@ -34,6 +37,7 @@ class ScoreLine:
     lambda_0 : (m,) decreasing
     size : (m,) number of features
     mean, standard_error : (m,) of the held-out scores over the folds
+    family : what the models are, if lambda_0 did not choose their features
 
     """
 
@@ -43,20 +47,22 @@ class ScoreLine:
     size: NDArray[np.int64]
     mean: Array
     standard_error: Array
+    family: str = ""
 
     @property
     def label(self) -> str:
-        """The second penalty, for the legend."""
-        parts = [f"$\\lambda_{k}$ = {value:.3g}" for k, value in ((1, self.lambda_1), (2, self.lambda_2)) if value > 0.0]
+        """The family and the second penalty, for the legend."""
+        parts = [self.family] * bool(self.family) + [
+            f"$\\lambda_{k}$ = {value:.3g}" for k, value in ((1, self.lambda_1), (2, self.lambda_2)) if value > 0.0
+        ]
         return ", ".join(parts) or "no second penalty"
 
 
 def plot_scores(
     lines: Sequence[ScoreLine],
-    chosen: Sequence[tuple[int, int]],
+    chosen: tuple[int, int],
     ax: Axes | None = None,
     *,
-    size: int,
     against: str = "size",
     scoring: str = "score",
     one_se: bool = False,
@@ -68,8 +74,7 @@ def plot_scores(
     Parameters
     ----------
     lines : one for each value of the second penalty
-    chosen : index of a line and of the point on it; several of them, the best one first, if their mean was chosen
-    size : number of features of what was chosen
+    chosen : index of a line and of the point on it
     ax : where to draw; None makes a figure
     against : {"size", "lambda_0"}
     scoring : name of the score, for the y axis
@@ -78,11 +83,11 @@ def plot_scores(
     """
     as_choice("against", against, ("lambda_0", "size"))
     ax = axes_for(ax)
-    number = chosen[0][0]
+    number, point = chosen
     places = [line.size if against == "size" else line.lambda_0 for line in lines]
     draw_lines(ax, lines, places, number)
     best = lines[number]
-    mark_choice(ax, [(float(places[line][point]), float(lines[line].mean[point])) for line, point in chosen], size)
+    mark_choice(ax, float(places[number][point]), float(best.mean[point]), int(best.size[point]))
     if one_se:
         draw_threshold(ax, lines)
     if against == "size":
@@ -119,11 +124,11 @@ def draw_legend(ax: Axes, wanted: list[str]) -> None:
     legend_beside(ax, [handles[k] for k in order], [labels[k] for k in order])
 
 
-def mark_choice(ax: Axes, points: Sequence[tuple[float, float]], size: int) -> None:
-    """Draw a ring around the chosen point, or around each of those whose mean was chosen."""
-    mean = "" if len(points) == 1 else f"the mean of {len(points)} models, "
+def mark_choice(ax: Axes, x: float, y: float, size: int) -> None:
+    """Draw a ring around the chosen point."""
     ax.plot(
-        *zip(*points, strict=True),
+        x,
+        y,
         linestyle="none",
         marker="o",
         markersize=11.0,
@@ -131,8 +136,32 @@ def mark_choice(ax: Axes, points: Sequence[tuple[float, float]], size: int) -> N
         markeredgecolor="C3",
         markeredgewidth=2.0,
         zorder=6,
-        label=f"chosen: {mean}{size} {'feature' if size == 1 else 'features'}",
+        label=f"chosen: {size} {'feature' if size == 1 else 'features'}",
     )
+
+
+def plot_trade(
+    sizes: Sequence[int], values: Sequence[float], errors: Sequence[float], chosen: int, ax: Axes | None = None, *, label: str
+) -> Axes:
+    """Draw the best held-out values, called `label`, against numbers of features; the last model is the best of all.
+
+    A bar is the standard error of the difference from the best model on the same rows, so that the best has none.
+    """
+    ax = axes_for(ax)
+    ax.errorbar(sizes, values, yerr=errors, marker="o", markersize=4.0, linewidth=1.5, elinewidth=1.0, capsize=2.5)
+    ax.axhline(values[-1], color="0.5", linestyle="--", linewidth=1.0, zorder=1, label=f"the best: {sizes[-1]} features")
+    mark_choice(ax, sizes[chosen], values[chosen], sizes[chosen])
+    size_axis(ax)
+    if max(sizes) > WIDE * max(min(sizes), 1):
+        ax.set_xscale("symlog", linthresh=1.0)
+        ticks = [size for size in (0, *(base * 10**power for power in range(7) for base in (1, 2, 5))) if size <= max(sizes)]
+        ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        ax.minorticks_off()
+    ax.set_ylabel(label)
+    ax.grid(axis="y", color="0.5", alpha=0.2, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
 
 
 def draw_threshold(ax: Axes, lines: Sequence[ScoreLine]) -> None:

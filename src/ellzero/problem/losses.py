@@ -431,7 +431,7 @@ def of_rows(values: Array) -> Array:
 
 
 def get_loss(loss: str | Loss, huber_delta: Any = HUBER_DELTA) -> Loss:
-    """Return the loss with a given name; a loss is returned as it is. Only Huber's has a `huber_delta`."""
+    """Return the loss with a given name; a loss is returned unchanged. Only Huber's has a `huber_delta`."""
     if isinstance(loss, Loss):
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:

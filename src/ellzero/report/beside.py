@@ -31,7 +31,6 @@ def ridge_of_all(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike 
         "penalty": "l0l2",
         "shrinkage": None,
         "rule": "best",
-        "average": 1,
         "algorithm": "cd",
         "max_support": columns,
         "cv": estimator.cv_results_.splits,

@@ -91,7 +91,7 @@ class ScoreProblem:
 
     @property
     def w(self) -> Array:
-        """What the rows count beside each other."""
+        """How much the rows count, relative to each other."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
     @property

@@ -23,7 +23,6 @@ from ellzero.base.progress import as_progress
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_bound, as_count, as_flag, as_nonnegative, as_threads, as_weights, weight_of_rows
 from ellzero.design.base import all_names
-from ellzero.estimators.choice_rules import CLOSE
 from ellzero.estimators.stored_input import quoting_safely
 from ellzero.estimators.targets import check_positive, ordered_labels
 from ellzero.exact.verifier.score_check import MOST_COLUMNS, MOST_POINTS
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
 LARGEST_CARD = 10  # that cross-validation looks at
 MOST_LINES = 16  # of the risk table
+CLOSE = 0.01  # the smallest card whose held-out loss is within this share of the lowest is chosen
 LARGEST_NUMBER = 20  # in a column
 LEAST_GAP = 1e-9
 HINT = "ellzero.Thresholds makes yes-or-no columns of numbers, text and missing values"

@@ -59,7 +59,7 @@ class GurobiSession:
             self.x.setAttr("Start", start)
 
     def add_objective(self) -> None:
-        """Add the objective, with x^2 in the place of each q."""
+        """Add the objective, with x^2 instead of each q."""
         program = self.program
         cost, curvature = program.cost.copy(), np.zeros(program.size)
         q, j = program.squares.T

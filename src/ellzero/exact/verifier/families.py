@@ -194,7 +194,7 @@ class Families:
         total = rest.copy()
         np.add.at(total, family, mass)
         total = np.where(total > 0, total, 1)
-        # 1. v = c - P b, and what is taken beside it: b'P b / 2.
+        # 1. v = c - P b, and the rest: b'P b / 2.
         gram = system.gram[np.ix_(features, features)]
         drawn = rest * 0
         np.add.at(drawn, family, d * u * b)
@@ -373,7 +373,7 @@ def eliminated(matrix: Array, slopes: Array, base: Any) -> tuple[Array, Array, A
 
 
 def completions(matrix: Array, slopes: Array, base: Any, count: int, below: Any) -> Any:
-    """Yield the least objectives of supports of so many columns, part by part, and the supports that are below a level."""
+    """Yield the least objectives of supports of that many columns, part by part, and the supports that are below a level."""
     pivots = np.diag(matrix)
     if not (pivots > 0).all():  # the ridge is lost in rounding
         yield -math.inf, []
@@ -399,7 +399,7 @@ def completions(matrix: Array, slopes: Array, base: Any, count: int, below: Any)
 
 @lru_cache
 def subsets(size: int, most: int) -> Subsets:
-    """Return the subsets of so many members with at most so many in them."""
+    """Return the subsets of that many members with at most this many in them."""
     codes = np.arange(2**size)
     masks = (codes >> np.arange(size)[:, None]) & 1
     counts = masks.sum(axis=0)
