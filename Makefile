@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-proofs bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-tables bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-proofs bench-groups bench-rules bench-outputs bench-multiclass bench-certified bench-exact bench-tables bench-scores bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-rows bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads faults cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -80,6 +80,9 @@ bench-multiclass: $(VENV)/.built
 bench-alternatives: $(VENV)/.built
 	$(BIN)/python -m benchmarks.alternatives $(BENCH)
 
+# Rules on features, against enumeration and SCIP, and products of columns; needs pyscipopt.
+bench-rules: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.rules $(BENCH)
 # Sizes of certificates, and seconds to save and verify them; ELLZERO_DATA names the folder with the real data.
 bench-proofs: $(VENV)/.built
 	$(BIN)/python -m benchmarks.proofs $(BENCH)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ellzero.estimators.stability import Stability, stability_selection
     from ellzero.exact.alternative_models import Alternatives
     from ellzero.exact.alternatives import alternatives
+    from ellzero.exact.binding import BindingRule
     from ellzero.exact.certificate import Certificate
     from ellzero.exact.solution import ExactSolution
     from ellzero.exact.solve import solve
@@ -67,6 +68,7 @@ PLACES = {
     "estimators.stability": ["Stability", "stability_selection"],
     "exact.alternative_models": ["Alternatives"],
     "exact.alternatives": ["alternatives"],
+    "exact.binding": ["BindingRule"],
     "exact.certificate": ["Certificate"],
     "exact.solution": ["ExactSolution"],
     "exact.solve": ["solve"],
@@ -109,6 +111,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Alternatives",
+    "BindingRule",
     "Budgets",
     "Certificate",
     "CertifiedPath",

@@ -27,10 +27,12 @@ Rules::Rules(std::vector<Rule> rules, std::vector<Known> known) {
     if (rules.empty()) return;
     Table table{std::move(rules), std::move(known), {}};
     table.of.resize(table.known.size());
+    table.given.resize(table.known.size());
     for (size_t k = 0; k < table.rules.size(); ++k) {
         const Rule& rule = table.rules[k];
         for (const int32_t j : rule.members) table.of[j].push_back(static_cast<int32_t>(k));
         if (rule.feature >= 0) table.of[rule.feature].push_back(static_cast<int32_t>(k));
+        (rule.feature >= 0 ? table.given[rule.feature] : table.unconditional).push_back(static_cast<int32_t>(k));
     }
     const auto shared = std::make_shared<Table>(std::move(table));
     table_ = shared;
@@ -75,23 +77,38 @@ bool Rules::decide(std::vector<Known>& known, int32_t feature, Known as) const {
     return propagate(known, table_->of[feature]);
 }
 
+template <class IsIn>
+const Rule* Rules::broken(std::span<const int32_t> support, const IsIn& is_in) const {
+    const auto breaks = [&](int32_t k) {
+        const Rule& rule = table_->rules[k];
+        const auto found = std::ranges::count_if(rule.members, is_in);
+        return found < rule.low || found > rule.high;
+    };
+    const auto first = [&](const std::vector<int32_t>& some) {
+        const auto at = std::ranges::find_if(some, breaks);
+        return at == some.end() ? nullptr : &table_->rules[*at];
+    };
+    if (const Rule* found = first(table_->unconditional)) return found;
+    for (const int32_t j : support)
+        if (is_in(j))
+            if (const Rule* found = first(table_->given[j])) return found;
+    return nullptr;
+}
+
 bool Rules::obeys(std::span<const int32_t> support) const {
     if (!table_) return true;
-    std::vector<uint8_t> in(table_->known.size(), 0);
-    for (const int32_t j : support) in[j] = 1;
-    return std::all_of(table_->rules.begin(), table_->rules.end(), [&](const Rule& rule) {
-        if (rule.feature >= 0 && !in[rule.feature]) return true;
-        const auto found = std::count_if(rule.members.begin(), rule.members.end(), [&](int32_t j) { return in[j]; });
-        return found >= rule.low && found <= rule.high;
-    });
+    std::vector<int32_t> sorted(support.begin(), support.end());
+    std::ranges::sort(sorted);
+    return !broken(sorted, [&](int32_t j) { return std::ranges::binary_search(sorted, j); });
 }
 
 std::vector<int32_t> Rules::partners(int32_t feature) const {
     std::vector<int32_t> out;
     if (!table_) return out;
-    for (const int32_t k : table_->of[feature])
-        if (const Rule& rule = table_->rules[k]; rule.feature == feature)
-            out.insert(out.end(), rule.members.begin(), rule.members.end());
+    for (const int32_t k : table_->given[feature]) {
+        const Rule& rule = table_->rules[k];
+        out.insert(out.end(), rule.members.begin(), rule.members.end());
+    }
     return out;
 }
 
@@ -120,26 +137,19 @@ std::optional<std::vector<int32_t>> Rules::closed(std::span<const int32_t> heads
         }
         return best;
     };
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (const Rule& rule : table_->rules) {
-            if (rule.feature >= 0 && !is_in(rule.feature)) continue;
-            const int64_t found = std::count_if(rule.members.begin(), rule.members.end(), is_in);
-            if (found >= rule.low && found <= rule.high) continue;
-            changed = true;
-            if (rule.feature >= 0 && known[rule.feature] == Known::open) {  // it goes with what it needs
-                if (!decide(known, rule.feature, Known::out)) return std::nullopt;
-                continue;
-            }
-            const bool many = found > rule.high;
-            const int32_t next = choose(rule, many);
-            if (next < 0 || !decide(known, next, many ? Known::out : Known::in)) return std::nullopt;
+    std::vector<int32_t> every(known.size());
+    std::iota(every.begin(), every.end(), 0);
+    while (const Rule* rule = broken(every, is_in)) {
+        if (rule->feature >= 0 && known[rule->feature] == Known::open) {  // it goes with what it needs
+            if (!decide(known, rule->feature, Known::out)) return std::nullopt;
+            continue;
         }
+        const bool many = std::ranges::count_if(rule->members, is_in) > rule->high;
+        const int32_t next = choose(*rule, many);
+        if (next < 0 || !decide(known, next, many ? Known::out : Known::in)) return std::nullopt;
     }
-    std::vector<int32_t> all;
-    for (size_t j = 0; j < known.size(); ++j)
-        if (is_in(static_cast<int32_t>(j))) all.push_back(static_cast<int32_t>(j));
-    return all;
+    std::erase_if(every, [&](int32_t j) { return !is_in(j); });
+    return every;
 }
 
 Rules Rules::on(const std::vector<int32_t>& columns) const {

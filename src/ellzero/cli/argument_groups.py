@@ -97,9 +97,17 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     group.add_argument(
         "--costs", metavar="FILE", help="CSV file with a column and its cost in each line (default: each feature costs 1)"
     )
+    add_rules(group)
     group.add_argument("--n-jobs", **COUNT, help="threads (default: 1; -1: all cores)")
     group.add_argument(
         "--positive", metavar="LABEL", help="the class that a positive coefficient makes likelier; of several, against the rest"
+    )
+
+
+def add_rules(parser: Any) -> None:
+    """Add the rules on features."""
+    parser.add_argument(
+        "--rules", metavar="FILE", help='JSON file with a list of rules on columns, such as {"at_most": 1, "of": ["a", "b"]}'
     )
 
 

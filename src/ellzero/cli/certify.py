@@ -33,6 +33,7 @@ from ellzero.cli.solver_settings import (
     where_priced,
 )
 from ellzero.estimators.cautions import warn_of_cautions
+from ellzero.exact.binding import words_on_rules
 from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
@@ -77,6 +78,8 @@ def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution,
         **attributes(args, "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept"),
         feature_cost=problem.penalty.price.tolist() if problem.penalty.priced else None,
     )
+    if problem.rules:
+        settings = replace(settings, rules=list(problem.rules.given))
     content = solution.model.file_content(settings)
     # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
     classes = None if args.regression else np.unique(data.y)
@@ -101,9 +104,16 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         **where_priced(args, budget=args.budget, total_cost=model.spent),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
+        **({} if args.rules is None else {"rules": rules_held(solution)}),
         "certificate": args.out,
         "model": args.model,
     }
+
+
+def rules_held(solution: ellzero.ExactSolution) -> list[str]:
+    """Return the rules that the solution obeys, and those that it pays for."""
+    rules = solution.certificate.problem.rules
+    return words_on_rules(rules.given, solution.binding_rules())
 
 
 def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
@@ -119,6 +129,7 @@ def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, r
         *([f"the bound is that of {solution.prover}"] if solution.prover is not None else []),
         f"{size}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"], several_classes(result)),
+        *result.get("rules", []),
     ]
     return [*lines, *written_lines(args.out, args.model)]
 

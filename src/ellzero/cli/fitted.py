@@ -22,7 +22,7 @@ from ellzero.cli.output import (
 )
 from ellzero.cli.solver_settings import where_priced
 from ellzero.estimators.model_content import write_model
-from ellzero.estimators.showing import linear_functions
+from ellzero.estimators.showing import linear_functions, rule_lines
 
 
 def write_and_print(
@@ -79,6 +79,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         "status": max(statuses, key=lambda word: word != "optimal", default=None),
         "gap": max((proof["gap"] for proof in proofs or []), default=None),
         "proofs": proofs,
+        **({} if args.rules is None else {"rules": rule_lines(estimator)}),
         "model": args.out,
     }
 
@@ -99,6 +100,7 @@ def fitted_lines(result: dict[str, Any], how: str) -> list[str]:
         lines += coefficient_lines(output["features"], output["intercept"])
     score = result["training_score"]
     lines += [f"{'R2' if score['name'] == 'r2' else score['name']} on these rows {score['value']:.4g}"]
+    lines += result.get("rules", [])
     return lines + [f"{proof['status']}: proved gap {100.0 * proof['gap']:.4g} %" for proof in result["proofs"] or []]
 
 

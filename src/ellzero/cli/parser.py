@@ -22,6 +22,7 @@ from ellzero.cli.argument_groups import (
     add_problem,
     add_questions,
     add_reading,
+    add_rules,
     add_search,
     add_sizes,
 )
@@ -258,6 +259,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="LABEL", help="as for certify")
     parser.add_argument("--regression", action="store_true", help="as for certify")
     parser.add_argument("--costs", metavar="FILE", help="costs of the features, as for certify")
+    add_rules(parser)
     parser.add_argument("--classes", action="store_true", help="as for certify")
     parser.add_argument(
         "--expect",

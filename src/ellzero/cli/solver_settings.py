@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
+from ellzero.base.reading import Malformed, read_json
 from ellzero.base.signatures import arguments_of
 from ellzero.base.validation import known
 from ellzero.cli.data import Data
+from ellzero.design.base import feature_names
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
+from ellzero.problem.rules import Rule, rules_of_json
 
 LONGEST_FILE = 64 << 20  # bytes, of costs
 
@@ -60,6 +64,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
         "groups": feature_groups(args, data),
+        "rules": feature_rules(args, data),
         "sample_weight": data.weight,
         "pos_label": data.positive,
         "random_state": getattr(args, "seed", None),
@@ -117,6 +122,38 @@ def where_priced(args: argparse.Namespace, **entries: Any) -> dict[str, Any]:
 def feature_costs(args: argparse.Namespace, data: Data) -> NDArray[np.float64] | None:
     """Return one cost for each feature as --costs has it, None without a file."""
     return None if args.costs is None else costs_in(args.costs, data, "--costs")
+
+
+def feature_rules(args: argparse.Namespace, data: Data) -> list[Rule] | None:
+    """Return the rules of the file of --rules; None without a file.
+
+    A column of text stands for its group or, with separate categories, for all its indicators. Features are called by the
+    names of their groups or their own; an X without names has positions.
+    """
+    if args.rules is None:
+        return None
+    try:
+        rules = rules_of_json(read_json(args.rules))
+    except Malformed as error:
+        raise InvalidInputError(f"--rules: {args.rules} is no rules file: {error}.") from None
+    groups = feature_groups(args, data)
+
+    own = data.preparation.features if feature_names(data.X) is not None else range(len(data.preparation.features))
+
+    def places(column: Any) -> list[Any]:
+        found = data.features_of([str(column)], "--rules").tolist()
+        return list(dict.fromkeys((own if groups is None else groups)[j] for j in found))
+
+    def placed(rule: Rule) -> Rule:
+        features = tuple(j for column in rule.features for j in places(column))
+        if rule.feature is None:
+            return replace(rule, features=features)
+        feature, *more = places(rule.feature)
+        if more:
+            raise InvalidInputError(f"--rules: {rule} is about {quoted(rule.feature)}, which is several features.")
+        return replace(rule, features=features, feature=feature)
+
+    return [placed(rule) for rule in rules]
 
 
 def costs_in(path: str, data: Data, option: str) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from ellzero.base.validation import known
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.exit_codes import ANOTHER_PROBLEM
 from ellzero.cli.output import print_result
-from ellzero.cli.solver_settings import feature_costs, feature_groups
+from ellzero.cli.solver_settings import feature_costs, feature_groups, feature_rules
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
@@ -92,6 +92,8 @@ def as_certified(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
 def expected(args: argparse.Namespace, data: Data) -> dict[str, Any]:
     """Return the settings that --expect states, with weights, costs and groups; without it, those of them that are given."""
     settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
+    if args.rules is not None:
+        settings |= {"rules": feature_rules(args, data), "groups": feature_groups(args, data)}
     if args.expect is None:
         return known(settings)
     settings["groups"] = feature_groups(args, data)

@@ -83,6 +83,7 @@ class ProblemArguments:
     unpenalized: Any = None
     feature_cost: Any = None
     groups: Any = None
+    rules: Any = None
     tol: float = 1e-6
     n_jobs: int | None = None
 

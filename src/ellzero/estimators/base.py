@@ -37,6 +37,7 @@ from ellzero.estimators.showing import estimator_html, estimator_text, heading, 
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training, refit
 from ellzero.exact.alternatives import MOST_MODELS, collect
+from ellzero.exact.binding import binding_rules
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.search import search_for
 from ellzero.paths.options import path_options
@@ -138,6 +139,7 @@ class L0Estimator(BaseEstimator):
             unpenalized=self.unpenalized,
             feature_cost=self.feature_cost,
             groups=self.groups,
+            rules=self.rules,
             n_jobs=self.n_jobs,
         )
         # Of one problem, the target is as the loss sees it.
@@ -207,6 +209,9 @@ class L0Estimator(BaseEstimator):
         self.spent_ = best.training.problem.penalty.spent(self.support_.astype(np.int32))
         if (grouping := best.training.problem.grouping) is not None:
             self.groups_ = list(grouping.names)
+        if best.training.problem.rules:
+            paid = [binding_rules(*search[:2], *search[2]) for search in searches(best, models, search_options())]
+            self.binding_rules_ = one_or_list(paid)
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)

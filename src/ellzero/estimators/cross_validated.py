@@ -77,7 +77,7 @@ class CrossValidatedFit(L0Estimator):
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         name = self.scoring if isinstance(self.scoring, str) else ""
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
-        by_size = self.select == "size"
+        by_size, self._least = self.select == "size", training.problem.least_size()
         largest = FEWEST_FEATURES if by_size else largest_by_rows(int(np.count_nonzero(training.problem.w)))
         largest = min(largest if self.max_support is None else self.max_support, training.problem.penalty.countable())
         n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1) or max(FEWEST_POINTS, 2 * largest)
@@ -90,7 +90,7 @@ class CrossValidatedFit(L0Estimator):
         column, point = results.best
         fits = fitted[column].fits
         model, part = results.choice.model, fits.training_at(point)
-        sizes = (point,) * len(part.targets)
+        sizes = (max(point, self._least),) * len(part.targets)
         choice = ModelChoice(sizes) if by_size else ModelChoice(lambda_0=model.lambda_0 or 0.0, largest=largest)
         searched = fits.searched
         if fits.lasso is not None:
@@ -145,7 +145,7 @@ class CrossValidatedFit(L0Estimator):
 
     def _families(self, training: Training) -> list[str]:
         """Return the kinds of models to compare; without lambda_0 ("lasso") only where no setting is about lambda_0."""
-        given = self._given() & {"lambda_0", "n_lambda", "shrinkage", "n_shrinkage", "feature_cost", "unpenalized"}
+        given = self._given() & {"lambda_0", "n_lambda", "shrinkage", "n_shrinkage", "feature_cost", "unpenalized", "rules"}
         free = self.select == "lambda_0" and self.algorithm != "exact" and not given
         if self.penalty != "auto":
             return [self.penalty] + ["lasso"] * (free and self.penalty == "l0l1")
@@ -244,7 +244,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     progress : bool or function, optional
         As in :func:`ellzero.fit_path`.
     multi_class, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
-    feature_cost, groups, feature_names, bound, gap, time_limit, tol :
+    feature_cost, groups, rules, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -282,8 +282,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, Comparison
     loss, huber_delta :
         As in :class:`ellzero.L0Regressor`. Held-out losses are of this loss, too, unless ``scoring`` is given.
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, max_support,
-    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, feature_names,
-    bound, gap, time_limit, tol, n_jobs, random_state, progress :
+    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, rules,
+    feature_names, bound, gap, time_limit, tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes

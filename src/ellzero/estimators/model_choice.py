@@ -68,8 +68,9 @@ def fit_chosen_models(
         fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.penalty.countable()) for k in choice.k]
+    training.problem.require_room("k", min(limits))
     by_size = [
-        compute_sizes(problem, np.arange(k + 1), part)
+        compute_sizes(problem, np.arange(training.problem.least_size(), k + 1), part)
         for (problem, part), k in zip(parts(training, options), limits, strict=True)
     ]
     return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)

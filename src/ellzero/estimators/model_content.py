@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero.base.validation import as_feature_costs
 from ellzero.problem.grouping import as_groups
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
+from ellzero.problem.rules import as_list
 
 
 def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
@@ -46,6 +47,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
             standardize=estimator._as_fitted("standardize"),
             feature_cost=costs,
             groups=groups,
+            rules=as_list(estimator._as_fitted("rules")) or None,
         ),
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,

@@ -37,7 +37,7 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
     huber_delta : float
         As in :class:`ellzero.L0Regressor`.
     lambda_0, lambda_1, lambda_2, algorithm, criterion, n_candidates, max_support, class_weight, fit_intercept, standardize,
-    lower, upper, unpenalized, feature_cost, groups, tol, n_jobs :
+    lower, upper, unpenalized, feature_cost, groups, rules, tol, n_jobs :
         As in :class:`ellzero.L0Classifier`; ``class_weight`` is for labels.
 
     Attributes

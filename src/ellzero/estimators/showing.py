@@ -10,10 +10,12 @@ from scipy import sparse
 
 from ellzero.base.notebook import html_table, some_rows
 from ellzero.base.quoting import shown
+from ellzero.exact.binding import words_on_rules
 from ellzero.problem.model import feature_name
 from ellzero.problem.summary import Effects, effect_sizes
 
 MOST_LINES = 40
+LONGEST_RULES = 400
 
 
 def linear_functions(estimator: Any) -> list[Effects]:
@@ -99,7 +101,14 @@ def estimator_text(estimator: Any) -> str:
         lines += [title] if title else []
         lines += [head] if heads else []
         lines += [*("  ..." if place is None else texts[place] for place in places), intercept]
-    return "\n".join(lines)
+    return "\n".join([*lines, *rule_lines(estimator)])
+
+
+def rule_lines(estimator: Any) -> list[str]:
+    """Return the rules that the model obeys, and those that it pays for; of several classes, those of each."""
+    found = getattr(estimator, "binding_rules_", [])
+    binding = [rule for part in found for rule in (part if isinstance(part, list) else [part])]
+    return [shown(line, LONGEST_RULES) for line in words_on_rules(estimator._as_fitted("rules"), binding)]
 
 
 def aligned_rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -123,6 +123,9 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
     groups : p labels, a mapping from names to columns, or "auto", optional
         Columns that come into the model together, such as the indicators of a categorical variable; ``k`` counts groups. "auto"
         finds the columns of a ``OneHotEncoder`` by their names and values; see :func:`ellzero.fit_path`.
+    rules : list of rules, optional
+        Which features may, or must, be in the model together, see :func:`ellzero.fit_path`. With ``multi_class="ovr"`` they are
+        about the features of each class.
     feature_names : p names, optional
         For an X without names, such as those of a ``CountVectorizer``; tables, plots and model files show them.
     bound, gap, time_limit :
@@ -193,7 +196,8 @@ class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments, 
     huber_delta : float
         In the units of y: about 1.35 times the usual size of the errors that are not outliers.
     k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, n_candidates, max_support, fit_intercept, standardize, lower,
-    upper, unpenalized, feature_cost, groups, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
+    upper, unpenalized, feature_cost, groups, rules, feature_names, bound, gap, time_limit, within, tol, n_jobs,
+    progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes

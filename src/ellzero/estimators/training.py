@@ -239,9 +239,14 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
 
 
 def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
-    """Fit models of at most so many features, for each of the sizes, which increase."""
-    by_size = [compute_sizes(problem, sizes, part) for problem, part in parts(training, options)]
-    return FittedPoints(training, np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))
+    """Fit models of at most so many features, for each of the sizes, which increase.
+
+    Where rules ask for more features than that, the smallest model that obeys them takes its place.
+    """
+    asked = np.maximum(sizes, training.problem.least_size())
+    by_size = [compute_sizes(problem, np.unique(asked), part) for problem, part in parts(training, options)]
+    models = [[found[size] for found in by_size] for size in asked.tolist()]
+    return FittedPoints(training, np.full(len(sizes), np.nan), models, list(by_size))
 
 
 def fit_lasso(

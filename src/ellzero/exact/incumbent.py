@@ -57,7 +57,7 @@ def find_incumbent(
             budget = float(problem.penalty.price.sum()) if options.budget is None else options.budget
             wanted = wanted.for_budgets((budget,), len(problem.y), paid=options.lambda_0, most=most)
         elif options.k is not None:
-            least = max(problem.penalty.counted(problem.least_support()), 1)
+            least = max(problem.least_size(), 1)
             wanted = wanted.for_sizes(tuple(range(least, most + 1)) if most else (0,), len(problem.y))
         try:
             found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)

@@ -167,7 +167,7 @@ def check_method(method: str, backend: str) -> None:
 def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse limits that no feature, or no model under the rules, fits; without costs, a budget is a number of features."""
     if options.k is not None:
-        problem.rules.require_within("k", (~problem.penalty.unpenalized).astype(np.float64), options.k)
+        problem.require_room("k", options.k)
     if options.budget is None:
         return options
     problem.rules.require_within("budget", problem.penalty.price, options.budget * (1.0 + BUDGET_SLACK))

@@ -68,8 +68,6 @@ def search_for(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Return the search of the method that the options name, which has not begun yet."""
     if options.backend == "builtin":
         return Search(problem, options, starts, heuristic)
-    if problem.rules:
-        raise InvalidInputError(f"backend={options.backend!r} does not know rules; use backend='builtin'.")
     if problem.outputs > 1:
         raise InvalidInputError(
             f"backend={options.backend!r} solves problems of one output; use backend='builtin' for several."

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.notebook import html_table
+from ellzero.exact.binding import BindingRule, binding_rules
 from ellzero.exact.certificate import Certificate
+from ellzero.exact.options import SearchOptions
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
 from ellzero.plots import SearchState, plot_bounds
@@ -122,6 +124,18 @@ class ExactSolution:
     def prover(self) -> str | None:
         """The solver that the lower bound rests on, None if the certificate proves it."""
         return self.certificate.claim.prover
+
+    def binding_rules(self) -> list[BindingRule]:
+        """Find the rules that the solution pays for: each is left out, and local search looks for a better model.
+
+        Returns
+        -------
+        list of BindingRule, the dearest first; a rule that is not in it costs nothing, as far as local search finds
+
+        """
+        claim = self.certificate.claim
+        options = SearchOptions(lambda_0=claim.lambda_0, k=claim.k, budget=claim.budget)
+        return binding_rules(self.certificate.problem, options, self.model)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""

@@ -161,6 +161,7 @@ def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambd
     """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid in addition."""
     if not problem.penalty.priced:
         sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.penalty.countable())).astype(np.int64)
+        problem.require_room("budget", int(sizes[0]))
         found = compute_sizes(problem, np.unique(sizes), options)
         models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]
         return Budgets(wanted, evaluated(problem, [model.coefficients for model in models], lambda_0 or None), problem)

@@ -88,7 +88,10 @@ def interactions(X: object, pairs: Iterable[tuple[Any, Any]] | None = None, *, h
     rules = []
     if heredity is not None:
         how = "all" if heredity == "strong" else "any"
-        rules = [requires(p + at, pair, how) for at, pair in enumerate(chosen)]
+        called: list[Any] = list(range(p + len(chosen)))  # a sparse matrix or an array has no names
+        if feature_names(whole) is not None and len({*names, *made}) == len(called):
+            called = [*names, *made]
+        rules = [requires(called[p + at], [called[a], called[b]], how) for at, (a, b) in enumerate(chosen)]
     return Interactions(whole, [*names, *made], chosen, rules)
 
 

@@ -20,6 +20,7 @@ from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, if_known, known
 from ellzero.problem.losses import Loss, Multinomial, get_loss
+from ellzero.problem.rules import Rule, rules_of_json
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
@@ -46,6 +47,7 @@ class FitSettings:
     standardize: bool | None = None
     feature_cost: list[float] | None = None  # one number for each column
     groups: list[str] | None = None  # the name of each column's group
+    rules: list[Rule] | None = None
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
@@ -128,6 +130,7 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "pos_label": if_known(lambda label: int(np.flatnonzero(model.classes == label)[0]), model.pos_label),
         "feature_cost": if_known(lambda costs: [float(cost) for cost in costs], settings.feature_cost),
         "groups": if_known(texts, settings.groups),
+        "rules": if_known(lambda rules: [rule.as_json() for rule in rules], settings.rules),
         "names_given": model.names_given or None,
         "preparation": model.preparation,
     }
@@ -207,6 +210,8 @@ def settings_of(entries: Entries, p: int) -> FitSettings:
         settings["feature_cost"] = valid(as_feature_costs, "feature_cost", costs, p, None).tolist()
     if entries.has("groups", optional=True):
         settings["groups"] = entries.texts("groups", p)
+    if entries.has("rules", optional=True):
+        settings["rules"] = valid(rules_of_json, entries.take("rules", list))
     penalties = entries.part("penalties")
     for name in (*PENALTIES, "budget"):
         if penalties.has(name, optional=name == "budget"):

@@ -210,6 +210,15 @@ class Problem:
         assert least is not None  # see as_rules
         return np.flatnonzero(least[self.penalty.heads]).astype(np.int32)
 
+    def least_size(self) -> int:
+        """Return the number of features of a least model that obeys the rules."""
+        return self.penalty.counted(self.least_support())
+
+    def require_room(self, name: str, most: int) -> None:
+        """Refuse a limit on the number of features, called `name`, within which no model obeys the rules."""
+        if self.rules:
+            self.rules.require_within(name, (~self.penalty.unpenalized).astype(np.float64), most)
+
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""
         return bool(((self.penalty.lower > 0.0) | (self.penalty.upper < 0.0)).any())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -57,9 +57,10 @@ class Rule:
 
     def as_json(self) -> dict[str, Any]:
         """Return the rule as a rules file holds it."""
+        feature, *features = (each if isinstance(each, int) else str(each) for each in (self.feature, *self.features))
         if self.kind == "requires":
-            return {"requires": self.feature, self.how: list(self.features)}
-        return {self.kind: list(self.features)} if self.count is None else {self.kind: self.count, "of": list(self.features)}
+            return {"requires": feature, self.how: features}
+        return {self.kind: features} if self.count is None else {self.kind: self.count, "of": features}
 
 
 def at_most(count: int, features: Iterable[Any]) -> Rule:
@@ -125,7 +126,7 @@ def requires(feature: Any, features: Iterable[Any], how: str = "all") -> Rule:
 
     """
     as_choice("how", how, ("all", "any"))
-    return Rule("requires", as_features(features), feature=feature, how=how)
+    return Rule("requires", as_features(features), feature=as_features([feature])[0], how=how)
 
 
 def together(features: Iterable[Any]) -> Rule:
@@ -147,6 +148,18 @@ def as_features(features: Iterable[Any]) -> tuple[Any, ...]:
     if not out:
         raise InvalidInputError("features of a rule must name at least one.")
     return out
+
+
+def as_list(rules: Iterable[Rule] | Rule | None) -> list[Rule]:
+    """Return rules as a list; a single one may stand for itself."""
+    return [] if rules is None else [rules] if isinstance(rules, Rule) else list(rules)
+
+
+def rules_of_json(content: Any) -> list[Rule]:
+    """Return the rules that a list of entries of a file describes."""
+    if not isinstance(content, list):
+        raise InvalidInputError(f"rules in a file are a list, got {quoted(content)}.")
+    return [rule_of_json(each) for each in content]
 
 
 def rule_of_json(content: Any) -> Rule:
@@ -236,6 +249,10 @@ class Rules:
             "rule_members": np.array([j for each in self.statements for j in each.members]),
         }
 
+    def without(self, numbers: Collection[int]) -> Rules:
+        """Return the rules without those of these numbers."""
+        return replace(self, statements=tuple(each for each in self.statements if each.rule not in numbers))
+
     def on(self, columns: NDArray[Any]) -> Rules:
         """Return the rules among some columns (ascending, whole groups), numbered anew; the others are out."""
         place = np.full(len(self.known), -1)
@@ -313,9 +330,7 @@ class Rules:
         while step := step // 2:
             for start in range(len(left) - step, -1, -step):
                 fewer = left[:start] + left[start + step :]
-                numbers = set(fewer)
-                kept = tuple(each for each in self.statements if each.rule in numbers)
-                if not possible(Rules(self.given, kept, self.known)):
+                if not possible(self.without(set(range(len(self.given))).difference(fewer))):
                     left = fewer
         return [self.given[number] for number in left]
 
@@ -346,15 +361,15 @@ def among(place: NDArray[np.int64], members: tuple[int, ...]) -> tuple[int, ...]
     return tuple(int(place[j]) for j in members if place[j] >= 0)
 
 
-def rules_in_words(rules: Sequence[Rule]) -> str:
+def rules_in_words(rules: Sequence[Rule], between: str = " and ") -> str:
     """Return some rules as words."""
     shown = [str(rule) for rule in rules[:MOST_NAMED]] + (["..."] if len(rules) > MOST_NAMED else [])
-    return " and ".join(shown)
+    return between.join(shown)
 
 
 def as_rules(rules: Iterable[Rule] | None, penalty: Penalty, names: list[str] | None, grouping: Grouping | None) -> Rules:
     """Return the caller's rules, checked, by the numbers of features."""
-    given = (rules,) if isinstance(rules, Rule) else tuple(rules or ())
+    given = tuple(as_list(rules))
     for each in given:
         if not isinstance(each, Rule):
             raise InvalidInputError(f"rules must hold what at_most, requires and the like return, got {quoted(each)}.")

@@ -147,7 +147,7 @@ def write_report(
         say_step(progress, "step 3 of 3: other models that are about as good, in the remaining time")
         others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
     card = None
-    if not regression:
+    if not regression and estimator.rules is None:  # which a card would not obey
         classes, names, jobs = estimator._shown_classes(), estimator.cv_results_.names, as_threads(settings.get("n_jobs"))
         card = find_card(X, y, classes, sample_weight=sample_weight, names=names, seconds=seconds, jobs=jobs)
     ridge = ridge_of_all(estimator, X, y, sample_weight)

@@ -65,7 +65,8 @@ def prove(
     There is a search for each class that has features of its own, and one for all that share their features. The list is empty
     for a model without features.
     """
-    k = int(estimator.cv_results_.best[1])  # features of each class with its own; `k_` counts those of all classes together
+    # Features of each class with its own; `k_` counts those of all classes together. Rules may ask for more than the point.
+    k = max(int(estimator.cv_results_.best[1]), estimator._least)
     if k == 0:
         return []
     kind = L0Classifier if hasattr(estimator, "classes_") else L0Regressor

@@ -16,7 +16,7 @@ from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_los
 from ellzero.report.words import Words
 
 SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "multi_class")
-SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
+SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost", "rules")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
 
@@ -111,7 +111,11 @@ def shell_blocks(
     words: Words,
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    if given.keys() & {"unpenalized", "feature_cost"} or np.ndim(given.get("lower", 0)) or np.ndim(given.get("upper", 0)):
+    if (
+        given.keys() & {"unpenalized", "feature_cost", "rules"}
+        or np.ndim(given.get("lower", 0))
+        or np.ndim(given.get("upper", 0))
+    ):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []

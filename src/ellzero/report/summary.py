@@ -18,6 +18,7 @@ from ellzero.estimators.cautions import cautions_on, cautions_on_columns
 from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
+from ellzero.estimators.showing import rule_lines
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.grouping import as_groups
@@ -137,6 +138,7 @@ def summarise(
         fit_intercept=estimator.fit_intercept,
         always=int(mask.sum()),
         spent=None if estimator.feature_cost is None else estimator.spent_,
+        rules=rule_lines(estimator),
     )
     summary["code"] = code_blocks(estimator, L0Classifier if summary["classes"] else L0Regressor, summary, words)
     return summary

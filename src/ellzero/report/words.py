@@ -217,11 +217,11 @@ def class_words(summary: dict[str, Any]) -> str:
 
 
 def method_notes(
-    summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int, spent: float | None = None
+    summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int, spent: float | None, rules: list[str]
 ) -> list[str]:
     """Return the objective in words, the meaning of held-out, and the meaning of the certificate.
 
-    `spent` is the sum of the costs of the chosen model's features, if features have costs.
+    `spent` is the sum of the costs of the chosen model's features, if features have costs; `rules` says which rules it obeys.
     """
     selection = summary["selection"]
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
@@ -246,6 +246,9 @@ def method_notes(
         "The certificate. It compares the model with all other models of at most as many features, by the objective on these "
         "rows. It says that the search for features missed nothing. It says nothing about other rows, or about causes.",
     ]
+    if rules:
+        held, *binding = rules
+        notes.insert(1, f"Rules. {'; '.join([f'Each model {held}', *binding])}.")
     if summary["kind"] == "multiclass":
         notes.insert(1, f"Classes. {class_words(summary)}")
     return notes

@@ -133,11 +133,10 @@ def check_rules(problem: Problem, options: PathOptions) -> None:
         return
     if options.algorithm == "iht" or options.swaps != "ranked":
         raise InvalidInputError("rules need algorithm='cd' or 'local_search', with swaps='ranked'.")
-    counted = (~problem.penalty.unpenalized).astype(np.float64)
     if options.sizes:
-        problem.rules.require_within("each size", counted, options.sizes[0])
+        problem.require_room("each size", options.sizes[0])
     elif options.max_support is not None:
-        problem.rules.require_within("max_support", counted, options.max_support)
+        problem.require_room("max_support", options.max_support)
     if options.budgets:
         problem.rules.require_within("budget", problem.penalty.price, options.budgets[0])
 

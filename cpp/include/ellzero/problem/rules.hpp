@@ -58,10 +58,15 @@ class Rules {
         std::vector<Rule> rules;
         std::vector<Known> known;              // with all that follows
         std::vector<std::vector<int32_t>> of;  // the rules that a feature has a part in
+        std::vector<int32_t> unconditional;
+        std::vector<std::vector<int32_t>> given;  // the rules that apply if a feature is in
         bool possible = true;
     };
     bool propagate(std::vector<Known>& known, std::vector<int32_t> waiting) const;
     bool decide(std::vector<Known>& known, int32_t feature, Known as) const;
+    // The first rule that applies and that a support does not obey; null if there is none. `is_in` says what is in.
+    template <class IsIn>
+    const Rule* broken(std::span<const int32_t> support, const IsIn& is_in) const;
 
     std::shared_ptr<const Table> table_;
 };

@@ -18,6 +18,7 @@ from ellzero.design import Design, is_stored
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
+from ellzero.problem.rules import IN, OUT, Rules
 
 Array = NDArray[np.float64]
 LARGEST_STORED_BYTES = 2**30
@@ -138,6 +139,7 @@ def formulate(
     builder.require([(beta, pick), (z, switches.scaled(-high[switched]))], upper=0.0)
     builder.require([(beta, pick), (z, switches.scaled(-low[switched]))], lower=0.0)
     require_limits(builder, z, features, k, swaps)
+    require_rules(builder, z, features, problem.rules)
     if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
         builder.require([(z, price[None] / problem.units.price)], upper=budget * (1.0 + BUDGET_SLACK) / problem.units.price)
     magnitude, curved = add_shrinkage(builder, problem, beta)
@@ -158,6 +160,44 @@ def require_limits(
         at_home = np.isin(counted, swaps.home).astype(np.float64)
         builder.require([(z, at_home[None])], lower=at_home.sum() - swaps.size)
         builder.require([(z, 1.0 - at_home[None])], upper=swaps.size)
+
+
+def require_rules(builder: Builder, z: slice, features: NDArray[Any], rules: Rules) -> None:
+    """Require the rules; the switches are those of these features, and others are decided: all that rules name are known."""
+    if not rules:
+        return
+    place = {int(j): at for at, j in enumerate(features)}
+    entries: list[tuple[int, int, float]] = []
+    lower, upper = list[float](), list[float]()
+
+    def require(terms: list[tuple[int, float]], least: float, most: float) -> None:
+        entries.extend((len(lower), at, factor) for at, factor in terms)
+        lower.append(least)
+        upper.append(most)
+
+    for statement in rules.statements:
+        switched = [place[j] for j in statement.members if j in place]
+        # Members without a switch are in or out, whatever happens.
+        inside = sum(rules.known[j] == IN for j in statement.members if j not in place)
+        own = place.get(statement.feature)
+        if own is None and statement.feature >= 0 and rules.known[statement.feature] == OUT:
+            continue
+        least, most, every = statement.low - inside, statement.high - inside, len(switched)
+        if least > 0 and own is not None and least == every:
+            for at in switched:
+                require([(at, 1.0), (own, -1.0)], 0.0, np.inf)
+        elif least > 0:
+            require([(at, 1.0) for at in switched] + ([] if own is None else [(own, -float(least))]),
+                    least if own is None else 0.0, np.inf)  # fmt: skip
+        if most < every:  # below zero, the feature itself is out
+            require([(at, 1.0) for at in switched] + ([] if own is None else [(own, float(every - most))]),
+                    -np.inf, most if own is None else every)  # fmt: skip
+    for j in np.flatnonzero(rules.known == OUT):
+        if int(j) in place:
+            require([(place[int(j)], 1.0)], 0.0, 0.0)
+    rows, columns, factors = zip(*entries, strict=True) if entries else ((), (), ())
+    matrix = sparse.csr_matrix((factors, (rows, columns)), shape=(len(lower), len(features)))
+    builder.require([(z, matrix)], lower=np.array(lower), upper=np.array(upper))
 
 
 def add_shrinkage(builder: Builder, problem: Problem, beta: slice) -> tuple[slice, NDArray[np.int64]]:

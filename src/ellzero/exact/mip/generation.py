@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.exact.mip.backends import MipResult
+from ellzero.exact.mip.formulation import require_rules
 from ellzero.exact.mip.mip_search import MipSearch
 from ellzero.exact.mip.program import Builder
 from ellzero.exact.search import next_features
@@ -91,12 +92,14 @@ class GenerationSearch(MipSearch):
         return None
 
     def begin(self) -> None:
-        """Begin with the set of the incumbent's features, and the dual point of the root."""
+        """Begin with the set of the incumbent's features and of those that have rules, and the dual point of the root."""
         home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
         self.duals = Duals(self)
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
-        self.set_features({*self.boxed.penalty.paying(self.incumbent.support).tolist(), *home})
+        paying = self.boxed.penalty.paying(self.incumbent.support).tolist()
+        ruled = self.boxed.penalty.paying(self.problem.rules.features.astype(np.int32)).tolist()
+        self.set_features({*paying, *home, *ruled})
 
     def set_features(self, features: set[int]) -> None:
         """Let z be integral for these features."""
@@ -266,6 +269,7 @@ class Master:
         self.t = builder.add(1, cost=1.0, lower=0.0)
         self.z = builder.add(len(self.features), lower=0.0, upper=1.0, integer=True)
         self.require_limits(builder)
+        require_rules(builder, self.z, self.features, generation.problem.rules)
         self.require_cut(builder)
         self.require_values(builder, level)
         self.program = builder.build([], [])

@@ -107,8 +107,9 @@ class MipSearch(Search):
         self.keep(self.model(self.convex.refit(support.tolist())))
 
     def keep(self, model: Model) -> None:
-        """Make a model, which must lie inside the boxes, the incumbent if it is better by more than rounding."""
-        if model.objective < self.objective - ROUNDING * self.size:
+        """Make a model, which must lie inside the boxes, the incumbent if it obeys and is better by more than rounding."""
+        used = model.support[np.atleast_2d(model.values.T).any(axis=0)]
+        if model.objective < self.objective - ROUNDING * self.size and self.problem.obeys(used):
             self.incumbent = model
 
     def raise_bound(self, bound: float) -> None:
