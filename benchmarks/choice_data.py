@@ -55,7 +55,8 @@ class DataSet:
         if self.drawn:
             out: Split = self.load(number)
             return out
-        return replace(split_of(*self.load(), number, self.kind == "numbers"), kind=self.kind)
+        X, y = self.load()
+        return replace(split_of(X, y, number, self.kind == "numbers"), kind=self.kind)
 
 
 def split_of(X: Any, y: Array, number: int, regression: bool = False) -> Split:

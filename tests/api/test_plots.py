@@ -48,7 +48,7 @@ def cross_validation(columns=3, select="lambda_0", rule="best", names=None, poin
                 coef=coef,
                 intercept=np.zeros((points, 1)),
                 scores=scores,
-                parts=Parts(np.arange(folds), np.ones(folds), scores),
+                parts=Parts(np.arange(folds), np.ones(folds), scores, np.ones(folds)),
                 fold_size=np.tile(size[:, None], folds),
                 fold_supports=[sparse.csr_matrix(use[f]) for f in range(folds)],
             )

@@ -36,7 +36,7 @@ def column(scores, sizes, lambda_2=0.1, lambda_0=None):
         coef=[sparse.csr_matrix((1, 5))] * m,
         intercept=np.zeros((m, 1)),
         scores=scores,
-        parts=Parts(np.arange(scores.shape[1]), np.ones(scores.shape[1]), scores),
+        parts=Parts(np.arange(scores.shape[1]), np.ones(scores.shape[1]), scores, np.ones(scores.shape[1])),
         fold_size=np.tile(np.asarray(sizes)[:, None], scores.shape[1]),
         fold_supports=[],
     )

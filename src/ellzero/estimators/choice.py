@@ -204,14 +204,10 @@ def behind_best(columns: Sequence[Column]) -> tuple[int, Array, Array]:
     """Return the number of the best of all models, how far the others are behind on the same rows, and the standard errors."""
     means, sizes = np.concatenate([column.mean for column in columns]), np.concatenate([column.size for column in columns])
     best = int(np.lexsort((sizes, -means))[0])  # the last key counts first
-    scores, weight = (
-        np.vstack([column.parts.scores for column in columns]),
-        columns[0].parts.weight / columns[0].parts.weight.sum(),
-    )
-    lost = scores[best] - scores
+    scores, parts = np.vstack([column.parts.scores for column in columns]), columns[0].parts
+    lost, weight, count = scores[best] - scores, parts.weight / parts.weight.sum(), parts.count
     behind = lost @ weight
-    count = np.count_nonzero(weight)
-    spread = np.sqrt((lost - behind[:, None]) ** 2 @ weight**2 * (count / max(count - 1, 1)))
+    spread = np.sqrt((lost - behind[:, None]) ** 2 @ (weight**2 / parts.repeats) * (count / max(count - 1.0, 1.0)))
     return best, behind, np.asarray(spread)
 
 
@@ -229,8 +225,8 @@ def choose_point(columns: Sequence[Column], rule: str) -> Place:
         column, point = places[best]
         good = means >= means[best] - columns[column].standard_error[point]
     else:
-        (level, share), count = RULES[rule], np.count_nonzero(columns[0].parts.weight)
-        good = behind <= stats.t.isf(level, max(count - 1, 1)) * error
+        level, share = RULES[rule]
+        good = behind <= stats.t.isf(level, max(columns[0].parts.count - 1.0, 1.0)) * error
         if not sizes.all():
             good &= behind <= share * behind[sizes == 0].min()
         good[best] = True

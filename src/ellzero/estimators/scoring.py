@@ -126,7 +126,7 @@ class HeldOutScore:
         if self.scorer is None:
             return held_out_losses(self.training, pieces, test)
         ((_, decision),) = pieces
-        return Parts(np.array([fold]), np.ones(1), self(decision, test)[:, None])
+        return Parts(np.array([fold]), np.ones(1), self(decision, test)[:, None], np.ones(1))
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
@@ -169,6 +169,12 @@ class Parts:
     number: NDArray[np.int64]  # (b,) increasing: which parts
     weight: Array  # (b,) of their rows
     scores: Array  # (points, b), weighted means over the rows
+    repeats: Array  # (b,) how many equal rows a part stands for: a weight of 3 is a row that is there three times
+
+    @property
+    def count(self) -> float:
+        """How many rows, or parts, the scores are of."""
+        return float(self.repeats[self.weight > 0.0].sum())
 
     @property
     def mean(self) -> Array:
@@ -180,12 +186,13 @@ class Parts:
 def joined(folds: Sequence[Parts]) -> Parts:
     """Return the parts of all folds; the rows of one may be tested in several of them, by different models."""
     number = np.unique(np.concatenate([fold.number for fold in folds]))
-    weight, total = np.zeros(len(number)), np.zeros((len(folds[0].scores), len(number)))
+    weight, total, repeats = np.zeros(len(number)), np.zeros((len(folds[0].scores), len(number))), np.ones(len(number))
     for fold in folds:
         at = np.searchsorted(number, fold.number)
         weight[at] += fold.weight
+        repeats[at] = fold.repeats
         total[:, at] += fold.scores * fold.weight
-    return Parts(number, weight, total / np.where(weight > 0.0, weight, 1.0))
+    return Parts(number, weight, total / np.where(weight > 0.0, weight, 1.0), repeats)
 
 
 def held_out_losses(training: Training, pieces: Iterable[tuple[Any, Array]], test: NDArray[np.int64]) -> Parts:
@@ -206,7 +213,16 @@ def held_out_losses(training: Training, pieces: Iterable[tuple[Any, Array]], tes
         sums = sparse.csr_matrix((weight, part[places], np.arange(len(weight) + 1)), (len(weight), len(numbers))).T
         total = total + sums @ (losses if training.problem.is_multinomial else losses.mean(axis=2))
         mass += np.bincount(part[places], weight, len(numbers))
-    return Parts(numbers, mass, -(total / np.where(mass > 0.0, mass, 1.0)[:, None]).T)
+    repeats = repeats_of(training.problem.w)[numbers] if len(training.problem.w) <= MOST_PARTS else np.ones(len(mass))
+    return Parts(numbers, mass, -(total / np.where(mass > 0.0, mass, 1.0)[:, None]).T, repeats)
+
+
+def repeats_of(w: Array) -> Array:
+    """Return how many equal rows each row stands for, if all weights are whole multiples of the smallest; otherwise one."""
+    counted = w > 0.0
+    multiples = w / w[counted].min()
+    whole = np.rint(multiples)
+    return np.where(counted, whole, 1.0) if np.allclose(multiples, whole, rtol=1e-9, atol=0.0) else np.ones(len(w))
 
 
 def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:
