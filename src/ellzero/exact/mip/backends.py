@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -160,7 +161,8 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
             done.set()
 
     deadline = time.monotonic() + seconds + OVERSHOOT
-    threading.Thread(target=work, daemon=True).start()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
     interrupted, asked = False, np.inf
     while not done.is_set():
         try:
@@ -173,6 +175,7 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
             with suppress(Exception):  # some refuse at times (SCIP while it restarts) and are asked again
                 session.stop()
         if now > asked + (KEYBOARD_PATIENCE if interrupted else PATIENCE):
+            atexit.register(thread.join, PATIENCE)  # a program that ends under a solver's thread is aborted
             status: MipStatus = "interrupted" if interrupted else "time_limit"
             return MipResult(status, None, -np.inf, message="the solver did not stop when asked to")
     if trouble:
