@@ -154,7 +154,7 @@ def test_a_raw_table_needs_no_options(run, tmp_path):
         assert f"note: left out: {left} rows." in err
         assert "note: text as categories: 'city' (4), 'sex' (2)." in err
         assert "note: missing values: 'a' in 3 rows (median " in err
-        assert "'city' in 2 rows (a value of its own)." in err
+        assert "'city' in 2 rows (a separate category)." in err
         assert ("raw.csv: fields are separated by ';', the decimal mark is ','." in err) == (name == "raw")
     assert results["raw"] == results["plain"]
     rows = list(csv.DictReader(io.StringIO(run.ok("predict", tmp_path / "plain.json", tmp_path / "raw.csv", "--proba"))))

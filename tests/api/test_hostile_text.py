@@ -150,7 +150,7 @@ def test_results_show_no_codes():
     path = ez.fit_path(FRAME, LABELS, max_support=9)
     stability = ez.stability_selection(FRAME, LABELS, k=5, n_subsamples=4)
     solution = ez.solve(FRAME, LABELS, k=2, lambda_2=0.1, time_limit=5.0)
-    fitted = ez.L0ClassifierCV(cv=2, max_support=9).fit(FRAME, LABELS)
+    fitted = ez.L0ClassifierCV(cv=2, max_support=10).fit(FRAME, LABELS)
     for result in (path, path[-1], stability, solution, solution.model, solution.certificate, fitted, fitted.cv_results_):
         assert_safe(repr(result))
         assert_safe(str(result))
@@ -196,7 +196,7 @@ def test_a_label_of_thirty_megabytes_makes_a_short_message():
 
 def test_pictures_of_any_name(tmp_path):
     path = ez.fit_path(FRAME, LABELS, max_support=9)
-    fitted = ez.L0ClassifierCV(cv=2, max_support=9).fit(FRAME, LABELS)
+    fitted = ez.L0ClassifierCV(cv=2, max_support=10).fit(FRAME, LABELS)
     stability = ez.stability_selection(FRAME, LABELS, k=9, n_subsamples=4)
     axes = [path.plot(), fitted.cv_results_.plot_supports(), fitted.cv_results_.plot_supports(along=True), stability.plot()]
     for place, ax in enumerate(axes):

@@ -17,7 +17,7 @@ SETTINGS = {name: value for name, value in PENALTIES.items() if name != "unpenal
 
 def run(stored, y, settings, lambda_0, cycles):
     problem = make_problem(stored, y, **settings)
-    return problem, _core.coordinate_descent(core_problem(problem, 1e-6, SMOOTHING), lambda_0, cycles)
+    return problem, _core.coordinate_descent(core_problem(problem, 1e-6, smoothing=SMOOTHING), lambda_0, cycles)
 
 
 @pytest.mark.parametrize("penalty", SETTINGS)

@@ -69,7 +69,7 @@ class PathOptions:
         return replace(self, sizes=sizes, max_support=sizes[-1], n_lambda=rows, lambda_min_ratio=1e-12)
 
 
-def core_problem(problem: Problem, tol: float, few: FewRows | None = None) -> _core.Problem:
+def core_problem(problem: Problem, tol: float, few: FewRows | None = None, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
     """Return the problem in the core's form and units, on the `few` rows that stand for all, if there are any.
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
@@ -95,7 +95,7 @@ def core_problem(problem: Problem, tol: float, few: FewRows | None = None) -> _c
         square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
         delta=units.loss.settings.get("huber_delta"),
-        smoothing=HINGE_SMOOTHING,
+        smoothing=smoothing,
         mean=mean,
         scale=scale,
         lambda_1=penalty.lambda_1,
