@@ -50,6 +50,23 @@ def test_round_trip(run, raw, tmp_path):
     assert np.array(predicted["probabilities"])[:, 1] == pytest.approx(risk)
 
 
+def test_rules(run, raw, tmp_path):
+    rules, proof = tmp_path / "rules.json", tmp_path / "proof.npz"
+    options = ("--target", "died", "--cuts", "age=45,60,75")
+    rules.write_text('[{"at_most": 1, "of": ["age"]}, {"requires": ["dose >= 0.63"], "of": "smokes = yes"}]')
+    free = run.json("risk-score", raw, *options, "--k", "3")
+    assert sum("age" in each["name"] for each in free["points"]) > 1, "the rules change nothing"
+    rules.write_text('[{"at_most": 1, "of": ["age"]}]')
+    bound = run.json("risk-score", raw, *options, "--k", "3", "--rules", rules, "--proof", proof)
+    assert sum("age" in each["name"] for each in bound["points"]) == 1
+    assert bound["loss"] > free["loss"]
+    assert run.json("verify", proof, raw, *options, "--rules", rules)["valid"]
+    rules.write_text('[{"at_most": 1, "of": ["dose"]}]')
+    code, out, _ = run("verify", proof, raw, *options, "--rules", rules)
+    assert code == 3
+    assert "rules is another in the certificate" in out
+
+
 def test_text_and_options(run, raw, tmp_path):
     out = run.ok("risk-score", raw, "--target", "died", "--k", "cv", "--points", "0", "4", "--one-per-variable", "--quiet")
     assert "risk of yes, 300 rows" in out

@@ -46,7 +46,8 @@ def test_questions_of_several_threads_share_a_pass():
 
 
 def test_threads_that_ask_again_and_again_do_not_take_turns(monkeypatch):
-    monkeypatch.setattr(stored, "PATIENCE", 20.0)  # a loaded machine may need more than a tenth of a pass to wake a thread
+    monkeypatch.setattr(stored, "PATIENCE", 100.0)  # a loaded machine may need more than a tenth of a pass to wake a thread
+    monkeypatch.setattr(stored, "LATELY", 100.0)
     design = StoredDesign(Slow(COLUMNS, seconds=0.03))
     r = np.ones(len(COLUMNS))
     threads = [threading.Thread(target=lambda: [design.rmatvec(r) for _ in range(5)]) for _ in range(2)]

@@ -239,6 +239,7 @@ def add_risk_score(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--lambda-0", default=0.0, **NUMBER, help="price of a question (default: 0)")
     group.add_argument("--one-per-variable", action="store_true", help="at most one question about each column")
+    add_rules(group)
     group.add_argument(
         "--time-limit", type=float, default=60.0, metavar="S", help="seconds (default: 60); what is proved is kept"
     )

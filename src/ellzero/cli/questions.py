@@ -36,9 +36,9 @@ class QuestionPreparation(TablePreparation):
         return [question.name for question in self.questions]
 
     @property
-    def groups(self) -> list[str]:
-        """The column that each question is about."""
-        return [question.variable for question in self.questions]
+    def groups(self) -> None:
+        """None: each question comes in by itself."""
+        return None
 
     def features_of(self, column: str) -> list[str]:
         """Return the questions about a column."""

@@ -11,6 +11,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output, given, written_lines
 from ellzero.cli.output import attributes, exit_code, note, print_result
 from ellzero.cli.questions import QuestionPreparation
+from ellzero.cli.solver_settings import feature_rules
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
         whole_intercept=args.whole_intercept,
         lambda_0=args.lambda_0,
         one_per_variable=args.one_per_variable,
+        rules=feature_rules(args, data),
         pos_label=data.positive,
         time_limit=args.time_limit,
         checkpoint=args.checkpoint,

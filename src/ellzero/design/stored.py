@@ -28,6 +28,8 @@ MOST_ANSWERS = 1 << 27
 """Bytes of answers above which a pass takes no further questions."""
 PATIENCE = 0.1
 """The time that a pass waits for threads that are likely to ask, as a share of the time that the last pass took."""
+LATELY = 2.0
+"""Threads that asked at most this many passes ago are likely to ask."""
 
 Take = Callable[[int, Array], bool]
 
@@ -195,13 +197,13 @@ class Passes:
         self.turn.notify_all()
 
     def gather(self) -> list[WaitingRequest]:
-        """Return the questions of the next pass, after a short wait for threads that asked during the last two.
+        """Return the questions of the next pass, after a short wait for threads that asked lately.
 
         These are about to ask again: without the wait, two threads would take turns, each with its own passes.
         """
         end = time.monotonic() + PATIENCE * self.seconds
         with self.turn:
-            lately = {asker for asker, at in self.asked.items() if at > time.monotonic() - 2.0 * self.seconds}
+            lately = {asker for asker, at in self.asked.items() if at > time.monotonic() - LATELY * self.seconds}
             while lately - {question.asker for question in self.waiting} and (left := end - time.monotonic()) > 0.0:
                 self.turn.wait(left)
             self.asked = {asker: at for asker, at in self.asked.items() if asker in lately}

@@ -163,8 +163,7 @@ def verify(
     expected = {**(expect or {}), **settings}
     try:
         if (card := read_score(certificate)) is not None:
-            of_card = check_score(card, (X, y), arithmetic == "exact", expected or None, watch)
-            return VerificationReport(verdict="valid" if of_card["valid"] else "not valid", **of_card)
+            return VerificationReport(**check_score(card, (X, y), arithmetic == "exact", expected or None, watch))
         header, arrays = read_claims(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])

@@ -349,10 +349,11 @@ def expectations(
             found, same = header[name], header[name] == value
         elif name == "rules":
             found, same = "another", claimed_statements(arrays) == stated_rules(value, np.arange(header["p"]), names, [])
+            value = "; ".join(map(str, value))
         else:
             out.append(f"{name} is not a setting of a score card.")
             continue
-        out += [] if same else [f"{name} is {found} in the certificate, not {value!r:.40} as expected."]
+        out += [] if same else [f"{name} is {found} in the certificate, not {value!r:.60} as expected."]
     return out
 
 
@@ -396,7 +397,8 @@ def check_score(
     proof.walk()
     lower = min(max(proof.least, 0.0), claimed, top)  # no loss is below zero
     gap = max(0.0, top - lower) / scale
-    reasons = proof.reasons + ([] if expected is None else expectations(header, arrays, expected, column_names(data[0])))
+    reasons = proof.reasons
+    other = [] if expected is None else expectations(header, arrays, expected, column_names(data[0]))
     if abs(header["objective"] - objective) > TOLERANCE * scale:
         reasons.append(f"the score's loss is {objective:.15g}, not {header['objective']:.15g} as claimed.")
     if claimed > lower + TOLERANCE * scale:
@@ -407,11 +409,14 @@ def check_score(
         reasons.append("the status does not fit the threshold.")
     if threshold is not None and threshold < objective:
         reasons.append("the threshold is below the loss of the score.")
-    valid = not reasons
+    verdict = "not valid" if reasons else "about another problem" if other else "valid"
+    reasons = reasons + other
     if proof.unsolved:
         reasons.append(f"{proof.unsolved} of {proof.leaves} leaves are open: the search stopped early ({header['status']}).")
     return {
-        "valid": valid,
+        "valid": verdict == "valid",
+        "verdict": verdict,
+        "differences": other,
         "objective": objective,
         "lower_bound": lower,
         "gap": gap,
