@@ -143,6 +143,7 @@ void def_families(nb::class_<TreeRecord>& tree, const char* name, std::vector<T>
 template <class T>
 auto ends_of(const TreeRecord& tree, std::vector<T> Families::* field) {
     std::vector<int64_t> out;
+    out.reserve(tree.families.size());
     int64_t end = 0;
     for (const auto& form : tree.families) out.push_back(end += std::ssize((*form).*field));
     return to_numpy(std::move(out));

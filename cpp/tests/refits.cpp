@@ -41,7 +41,7 @@ TEST(refits_end_where_no_coefficient_moves) {
         const Model model = refitted(random, instance);
         const double cost = instance.cost(model), step = 1e-4;
         CHECK_NEAR(model.cost, cost, 1e-12 * (1.0 + cost));
-        const auto rises = [&](Model moved) { CHECK_AT_MOST(cost, instance.cost(moved) + 1e-12 * (1.0 + cost)); };
+        const auto rises = [&](const Model& moved) { CHECK_AT_MOST(cost, instance.cost(moved) + 1e-12 * (1.0 + cost)); };
         for (const double change : {-step, step}) {
             for (size_t k = 0; k < model.support.size(); ++k) {
                 Model moved = model;

@@ -271,7 +271,7 @@ Form first_form(const NormalEquations& equations, const Reduced& region) {
 std::shared_ptr<Families> improve(const NormalEquations& equations, const std::vector<int32_t>& in,
                                   const std::vector<int32_t>& free, Form& form, int sweeps, double barrier) {
     Reduced region(equations, in, free, ridge_of_in);
-    for (size_t i = 0; i < free.size(); ++i) region.gram(i, i) -= equations.ridge[free[i]] * (1.0 - ridge_of_others);
+    for (int64_t i = 0; i < std::ssize(free); ++i) region.gram(i, i) -= equations.ridge[free[i]] * (1.0 - ridge_of_others);
     Form made = form;
     Ascent ascent(region.gram, made);
     if (!ascent.ready()) return nullptr;
@@ -284,6 +284,7 @@ std::shared_ptr<Families> improve(const NormalEquations& equations, const std::v
     }
     form = made;
     std::vector<std::pair<int32_t, int32_t>> order;  // columns, and their places among the free ones; -1: in
+    order.reserve(in.size() + free.size());
     for (const int32_t j : in) order.emplace_back(j, -1);
     for (size_t i = 0; i < free.size(); ++i) order.emplace_back(free[i], static_cast<int32_t>(i));
     std::sort(order.begin(), order.end());

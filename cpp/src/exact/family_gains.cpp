@@ -120,7 +120,7 @@ double FamilyGains::compute(const std::vector<double>& v, std::vector<double>& l
         merge(others, after);
         const auto with_others = [&](const std::vector<double>& table) {
             double sum = none;
-            for (int t = 0; t < static_cast<int>(table.size()); ++t) sum = std::max(sum, table[t] + others[room_ - t]);
+            for (int t = 0; t < std::ssize(table); ++t) sum = std::max(sum, table[t] + others[room_ - t]);
             return std::max(best - sum, 0.0);
         };
         for (const int32_t j : members_[g]) {

@@ -170,10 +170,116 @@ void GramNode::renew_form(const Reduced& region, Form& form, Point& point, Outco
     mu_ = mu;
 }
 
+void GramNode::look(const Relaxing& state, Point& at) {
+    double quadratic = 0.0;
+    for (size_t j = 0; j < at.b.size(); ++j) quadratic += at.b[j] * (state.region.slopes[j] - at.v[j]);
+    at.bound = state.region.base + paid() - 0.5 * quadratic - state.gains.compute(at.v);
+}
+
+void GramNode::follow(const Relaxing& state, double shares, double power, double least, double largest) {
+    if (!state.limited) return;
+    mu_ =
+        std::max(mu_ * std::pow(std::clamp(shares / room(), least, largest), power), least_charge * setting_.incumbent.size());
+}
+
+double GramNode::sweep(Relaxing& state) const {
+    const auto u = static_cast<int64_t>(state.width.size());
+    Point& now = state.now;
+    double shares = 0.0;
+    const double price = mu_ + state.charge;
+    for (int64_t j = 0; j < u; ++j) {
+        const double own = state.width[j], curve = std::max(state.rest(j, j), least_curve * state.region.gram(j, j));
+        const double pull = now.v[j] + curve * now.b[j], size = std::abs(pull), corner = std::sqrt(2.0 * price * own);
+        double to = 0.0;
+        if (size > corner) {
+            const double knee = std::sqrt(2.0 * price / own);
+            to = (size - corner) / curve;
+            if (to > knee) to = std::max(knee, size / (curve + own));
+            if (pull < 0.0) to = -to;
+        }
+        if (const double change = to - now.b[j]; change != 0.0) {
+            kernels::axpy(-change, state.rest.row(j), u, now.v.data());
+            now.b[j] = to;
+        }
+        shares += price > 0.0 ? std::min(1.0, std::abs(to) * std::sqrt(own / (2.0 * price))) : 0.0;
+    }
+    return shares;
+}
+
+void GramNode::descend(Relaxing& state, bool root) {
+    Point &now = state.now, &best = state.best;
+    int idle = 0;
+    for (int k = 0; k < (root ? most_at_root : most_descents); ++k) {
+        const double shares = sweep(state);
+        if (k % between_bounds == between_bounds - 1) {
+            look(state, now);
+            const bool better = now.bound > best.bound + worth_mentioning * std::abs(best.bound) || best.b.empty();
+            if (now.bound > best.bound || best.b.empty()) best = now;
+            idle = better ? 0 : idle + 1;
+            if (best.bound >= state.stop || idle >= most_idle) break;
+        }
+        follow(state, shares, quick, 0.5, 2.0);
+    }
+}
+
+void GramNode::step_family(Relaxing& state, int64_t g, std::vector<double>& to) const {
+    Point& now = state.now;
+    const double price = mu_ + state.charge;
+    const auto& members = state.gains.members(g);
+    const FamilyGains::Best found = state.gains.best(g, now.v, price, to);
+    double value = 0.0, linear = 0.0, square = 0.0;
+    for (size_t i = 0; i < members.size(); ++i) {
+        value += 0.5 * to[i] * now.v[members[i]];
+        to[i] -= now.b[members[i]];
+        linear += to[i] * now.v[members[i]];
+    }
+    for (size_t i = 0; i < members.size(); ++i)
+        for (size_t l = 0; l < members.size(); ++l) square += to[i] * to[l] * state.rest(members[i], members[l]);
+    const double gain = linear - (value + price * (found.count - state.counts[g]) - state.worth[g]);
+    if (!(gain > 0.0)) return;
+    const double length = square > gain ? gain / square : 1.0;
+    for (size_t i = 0; i < members.size(); ++i)
+        if (to[i] != 0.0) {
+            now.b[members[i]] += length * to[i];
+            kernels::axpy(-length * to[i], state.rest.row(members[i]), std::ssize(now.v), now.v.data());
+        }
+    state.worth[g] += length * (value - state.worth[g]);
+    state.counts[g] += length * (found.count - state.counts[g]);
+}
+
+void GramNode::step_families(Relaxing& state) {
+    Point &now = state.now, &best = state.best;
+    now = best;
+    const int64_t groups = state.gains.groups();
+    std::vector<double> to;
+    state.worth.assign(groups, 0.0);
+    state.counts.assign(groups, 0.0);
+    for (int64_t g = 0; g < groups; ++g)
+        for (const int32_t j : state.gains.members(g)) {
+            const double own = state.width[j];
+            const double share = std::min(1.0, std::abs(now.b[j]) * std::sqrt(own / (2.0 * (mu_ + state.charge))));
+            state.counts[g] += share;
+            if (share > 0.0) state.worth[g] += 0.5 * own * now.b[j] * now.b[j] / share;
+        }
+    int bad = 0;
+    for (int k = 0; k < most_rounds_of_families; ++k) {
+        for (int64_t g = 0; g < groups; ++g) step_family(state, g, to);
+        double shares = 0.0;
+        for (const double count : state.counts) shares += count;
+        follow(state, shares, slow, 0.67, 1.5);
+        if (k % between_family_bounds == between_family_bounds - 1) {
+            look(state, now);
+            if (now.bound > best.bound + 1e-7 * std::abs(best.bound)) bad = 0;
+            else if (++bad > most_idle_bounds) break;
+            if (now.bound > best.bound) best = now;
+            if (best.bound >= state.stop) break;
+        }
+    }
+}
+
 GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool root) {
     const auto u = static_cast<int64_t>(region.free.size());
     const double charge = setting_.options.lambda_0, stop = setting_.prune_at();
-    const int most = room();
     Matrix rest = region.gram;  // P
     form.take_from(rest);
     std::vector<double> ridge(u), width(u);  // of the separable part, alone
@@ -182,107 +288,22 @@ GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool ro
         rest(j, j) -= ridge[j];
         width[j] = region.gram(j, j) - rest(j, j);
     }
-    FamilyGains gains(form, ridge, most, charge);
-    Point now, best;
+    FamilyGains gains(form, ridge, room(), charge);
+    Relaxing state{region, rest, width, gains, charge, stop, region_.limited(), {}, {}, {}, {}};
+    Point &now = state.now, &best = state.best;
     now.b.resize(u);
     now.v = region.slopes;
     for (int64_t j = 0; j < u; ++j) {
         now.b[j] = beta_[region.free[j]];
         if (now.b[j] != 0.0) kernels::axpy(-now.b[j], rest.row(j), u, now.v.data());
     }
-    const bool limited = region_.limited();
-    if (limited && !(mu_ > 0.0))
+    if (state.limited && !(mu_ > 0.0))
         for (int64_t j = 0; j < u; ++j) mu_ = std::max(mu_, 0.15 * region.slopes[j] * region.slopes[j] / width[j]);
-    if (!limited) mu_ = 0.0;
-    const auto look = [&](Point& at) {
-        double quadratic = 0.0;
-        for (int64_t j = 0; j < u; ++j) quadratic += at.b[j] * (region.slopes[j] - at.v[j]);
-        at.bound = region.base + paid() - 0.5 * quadratic - gains.compute(at.v);
-    };
-    const auto follow = [&](double shares, double power, double least, double largest) {
-        if (!limited) return;
-        mu_ = std::max(mu_ * std::pow(std::clamp(shares / most, least, largest), power),
-                       least_charge * setting_.incumbent.size());
-    };
-    // 1. Descent on the columns, as if the ridges were all.
-    int idle = 0;
-    for (int k = 0; k < (root ? most_at_root : most_descents); ++k) {
-        double shares = 0.0;
-        const double price = mu_ + charge;
-        for (int64_t j = 0; j < u; ++j) {
-            const double curve = std::max(rest(j, j), least_curve * region.gram(j, j));
-            const double pull = now.v[j] + curve * now.b[j], size = std::abs(pull), corner = std::sqrt(2.0 * price * width[j]);
-            double to = 0.0;
-            if (size > corner) {
-                const double knee = std::sqrt(2.0 * price / width[j]);
-                to = (size - corner) / curve;
-                if (to > knee) to = std::max(knee, size / (curve + width[j]));
-                if (pull < 0.0) to = -to;
-            }
-            if (const double change = to - now.b[j]; change != 0.0) {
-                kernels::axpy(-change, rest.row(j), u, now.v.data());
-                now.b[j] = to;
-            }
-            shares += price > 0.0 ? std::min(1.0, std::abs(to) * std::sqrt(width[j] / (2.0 * price))) : 0.0;
-        }
-        if (k % between_bounds == between_bounds - 1) {
-            look(now);
-            const bool better = now.bound > best.bound + worth_mentioning * std::abs(best.bound) || best.b.empty();
-            if (now.bound > best.bound || best.b.empty()) best = now;
-            idle = better ? 0 : idle + 1;
-            if (best.bound >= stop || idle >= most_idle) break;
-        }
-        follow(shares, quick, 0.5, 2.0);
-    }
+    if (!state.limited) mu_ = 0.0;
+    descend(state, root);
     width_.assign(equations_.columns(), 0.0);
     for (int64_t j = 0; j < u; ++j) width_[region.free[j]] = std::sqrt(width[j]);
-    // 2. Steps of whole families towards their best sets.
-    if (best.bound < stop && limited) {
-        now = best;
-        const int64_t groups = gains.groups();
-        std::vector<double> worth(groups, 0.0), counts(groups, 0.0), to;
-        for (int64_t g = 0; g < groups; ++g)
-            for (const int32_t j : gains.members(g)) {
-                const double share = std::min(1.0, std::abs(now.b[j]) * std::sqrt(width[j] / (2.0 * (mu_ + charge))));
-                counts[g] += share;
-                if (share > 0.0) worth[g] += 0.5 * width[j] * now.b[j] * now.b[j] / share;
-            }
-        int bad = 0;
-        for (int k = 0; k < most_rounds_of_families; ++k) {
-            for (int64_t g = 0; g < groups; ++g) {
-                const auto& members = gains.members(g);
-                const FamilyGains::Best found = gains.best(g, now.v, mu_ + charge, to);
-                double value = 0.0, linear = 0.0, square = 0.0;
-                for (size_t i = 0; i < members.size(); ++i) {
-                    value += 0.5 * to[i] * now.v[members[i]];
-                    to[i] -= now.b[members[i]];
-                    linear += to[i] * now.v[members[i]];
-                }
-                for (size_t i = 0; i < members.size(); ++i)
-                    for (size_t l = 0; l < members.size(); ++l) square += to[i] * to[l] * rest(members[i], members[l]);
-                const double gain = linear - (value + (mu_ + charge) * (found.count - counts[g]) - worth[g]);
-                if (!(gain > 0.0)) continue;
-                const double length = square > gain ? gain / square : 1.0;
-                for (size_t i = 0; i < members.size(); ++i)
-                    if (to[i] != 0.0) {
-                        now.b[members[i]] += length * to[i];
-                        kernels::axpy(-length * to[i], rest.row(members[i]), u, now.v.data());
-                    }
-                worth[g] += length * (value - worth[g]);
-                counts[g] += length * (found.count - counts[g]);
-            }
-            double shares = 0.0;
-            for (const double count : counts) shares += count;
-            follow(shares, slow, 0.67, 1.5);
-            if (k % between_family_bounds == between_family_bounds - 1) {
-                look(now);
-                if (now.bound > best.bound + 1e-7 * std::abs(best.bound)) bad = 0;
-                else if (++bad > most_idle_bounds) break;
-                if (now.bound > best.bound) best = now;
-                if (best.bound >= stop) break;
-            }
-        }
-    }
+    if (best.bound < stop && state.limited) step_families(state);
     // Coefficients that are next to nothing only make a certificate longer.
     double largest = 0.0;
     for (int64_t j = 0; j < u; ++j) largest = std::max(largest, std::abs(best.b[j]) * width_[region.free[j]]);
@@ -292,7 +313,7 @@ GramNode::Point GramNode::relax(const Reduced& region, const Form& form, bool ro
         beta_[region.free[j]] = best.b[j];
         if (best.b[j] != 0.0) kernels::axpy(-best.b[j], rest.row(j), u, best.v.data());
     }
-    look(best);
+    look(state, best);
     return best;
 }
 
@@ -391,6 +412,7 @@ double GramNode::margin(const Reduced& region, const Form& form, const Point& po
 KeptPoint GramNode::kept(const Reduced& region, const Point& point) const {
     const std::vector<double> in = decided(region, point.b);
     std::vector<std::pair<int32_t, double>> entries;
+    entries.reserve(in.size() + point.b.size());
     for (size_t s = 0; s < in.size(); ++s) entries.emplace_back(region.in[s], in[s]);
     for (size_t j = 0; j < point.b.size(); ++j)
         if (point.b[j] != 0.0) entries.emplace_back(region.free[j], point.b[j]);
@@ -423,7 +445,7 @@ void GramNode::swap(std::vector<int32_t> support, bool root) {
     for (int32_t j = 0; j < equations_.columns(); ++j)
         if (!std::binary_search(support.begin(), support.end(), j)) others.push_back(j);
     double objective = Reduced(equations_, support, {}).base + setting_.options.lambda_0 * static_cast<double>(support.size());
-    const auto p = static_cast<int64_t>(equations_.columns());
+    const int64_t p = equations_.columns();
     const auto work = [&](int count) { return Completions::count(p, count) * Completions::count(std::ssize(support), count); };
     while (exchange(support, objective, 1)) {
     }

@@ -6,13 +6,13 @@
 
 namespace ellzero {
 
-BestModel::BestModel(const Model& model, const ExactOptions& options, const Rules& rules)
+BestModel::BestModel(const Model& model, const ExactOptions& options, Rules rules)
     : lambda_0_(options.lambda_0),
       k_(options.k),
       budget_(options.budget * (1.0 + 0.5 * budget_slack)),
       null_(options.null),
       wanted_(options.wanted),
-      rules_(rules),
+      rules_(std::move(rules)),
       objective_(Penalty::infinity),
       level_(options.wanted.level) {
     set(model);

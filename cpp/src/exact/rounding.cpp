@@ -41,10 +41,9 @@ void Rounding::round(const RegionBound& bound) {
 bool Rounding::obey(std::vector<int32_t>& support, std::vector<double>& beta) const {
     const Problem& problem = setting_.problem;
     std::vector<double> at(problem.columns(), 0.0), worth(problem.columns(), 0.0);
-    const auto& coordinates = work_.relaxation.coordinates();
-    for (size_t k = 0; k < coordinates.size(); ++k) {
-        const int32_t j = coordinates[k].column;
-        at[j] = coordinates[k].beta;
+    for (const auto& coordinate : work_.relaxation.coordinates()) {
+        const int32_t j = coordinate.column;
+        at[j] = coordinate.beta;
         worth[problem.head(j)] += std::abs(at[j]) * std::sqrt(problem.X.square(j));
     }
     std::vector<int32_t> heads, out;

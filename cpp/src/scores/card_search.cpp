@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "ellzero/data/simd.hpp"
 
@@ -56,7 +57,7 @@ class CardSearch {
         if (!start) return {};
         std::vector<Fitted> beam{fit(*start)};
         remember(beam);
-        for (size_t size = start->size(); size < static_cast<size_t>(limits_.k) && !late(); ++size) {
+        for (size_t size = start->size(); std::cmp_less(size, limits_.k) && !late(); ++size) {
             std::vector<Fitted> next = extend(beam, options_.candidates);
             if (next.empty()) break;
             remember(next);
@@ -171,6 +172,7 @@ class CardSearch {
     // Whole points for the supports with the least losses; those that cannot win any more are left out.
     Card points() {
         std::vector<std::pair<double, Support>> order;
+        order.reserve(pool_.size());
         for (const auto& [support, loss] : pool_) order.emplace_back(loss, support);
         std::sort(order.begin(), order.end());
         order.resize(std::min<size_t>(order.size(), options_.lattices));

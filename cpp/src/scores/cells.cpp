@@ -135,7 +135,7 @@ CellFit fit_cells(const Cells& cells, std::span<const double> z, std::span<const
         for (size_t c = 0; c < m; ++c) {
             const double s = 1.0 / (1.0 + std::exp(-eta[c])), t = cells.positive[c] + cells.negative[c];
             const double slope = t * s - cells.positive[c], curve = t * s * (1.0 - s);
-            std::copy_n(z.begin() + c * (d - 1), d - 1, row.begin());
+            std::copy_n(z.data() + c * (d - 1), d - 1, row.begin());
             for (size_t i = 0; i < d; ++i) {
                 g[i] += slope * row[i];
                 for (size_t j = 0; j <= i; ++j) h[i * d + j] += curve * row[i] * row[j];

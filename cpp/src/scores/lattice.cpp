@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace ellzero {
 namespace {
@@ -95,7 +96,7 @@ class Lattice {
 
     // A box that its dual point does not close.
     void branch(const Ray& ray, int fixed, const Box& low, const Box& high, double bound) {
-        if (fixed == static_cast<int>(k_) || stop()) {
+        if (std::cmp_equal(fixed, k_) || stop()) {
             add(low, high, ray.b, bound);
             return;
         }

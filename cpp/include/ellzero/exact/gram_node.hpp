@@ -51,6 +51,25 @@ class GramNode {
     void make_form(const Node& node, const Reduced& region, Form& form, Outcome& out);
     // Where enough was decided since the form was made: tries another, and takes it with its point if that has a better bound.
     void renew_form(const Reduced& region, Form& form, Point& point, Outcome& out);
+    // A relaxation while it is solved.
+    struct Relaxing {
+        const Reduced& region;
+        const Matrix& rest;                // P
+        const std::vector<double>& width;  // of the separable part, alone
+        FamilyGains& gains;
+        double charge, stop;
+        bool limited;
+        Point now, best;
+        std::vector<double> worth, counts;  // of the families
+    };
+    void look(const Relaxing& state, Point& at);
+    void follow(const Relaxing& state, double shares, double power, double least, double largest);
+    // One step of descent on each column, as if the ridges were all; returns the sum of the shares that are in.
+    double sweep(Relaxing& state) const;
+    void descend(Relaxing& state, bool root);
+    // Steps of whole families towards their best sets.
+    void step_family(Relaxing& state, int64_t g, std::vector<double>& to) const;
+    void step_families(Relaxing& state);
     Point relax(const Reduced& region, const Form& form, bool root);
     // Fixes features by the point; keeps it if it does anything. Returns the number of features that were fixed, -1 if nothing
     // is left.

@@ -47,7 +47,7 @@ class Incumbent {
 // or not.
 class BestModel {
   public:
-    BestModel(const Model& model, const ExactOptions& options, const Rules& rules);
+    BestModel(const Model& model, const ExactOptions& options, Rules rules);
 
     double objective() const { return objective_.load(); }
     // See Wanted.
